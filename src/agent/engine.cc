@@ -135,9 +135,10 @@ Status Engine::start(target::Pid pid) {
   TW_RETURN_IF_ERROR(look_at_markers());
   for (Point& point : points_) {
     point.hits = point.bytes = 0;
+    point.way = {};
     fit_masks(point.plan);
   }
-  fast_lost_ = 0;
+  fast_lost_ = {};
   buffer_.set_lost(0);
   begin_fast();
   // A debugger of several does not say which one a tracepoint was meant for.
@@ -147,6 +148,7 @@ Status Engine::start(target::Pid pid) {
     drop_fast();
     return status;
   }
+  if (const std::string text = text_of(ways()); !text.empty()) tell("The trace begins: " + text);
   for (const Point& point : points_) want_probe(point.plan, true);
   jobs_.clear();
   passed_ = failed_ = std::nullopt;
@@ -167,7 +169,10 @@ Status Engine::start(target::Pid pid) {
 Status Engine::insert_sites() {
   for (size_t i = 0; i < definitions_.size(); ++i) {
     const TracepointDef& definition = definitions_[i];
-    if (i > 0 && definitions_[i - 1].address == definition.address) continue;
+    if (i > 0 && definitions_[i - 1].address == definition.address) {
+      points_[i].way = points_[i - 1].way;
+      continue;
+    }
     remark_int3(definition);
     if (insert_fast(i)) continue;
     Status status = insert_site(definition.address);
@@ -262,7 +267,7 @@ RunStatus Engine::status() const {
   if (stop_ == Stop::Failed) status.stop_text = error_text_;
   if (stop_ == Stop::Unknown) status.stop_text = end_text_;
   status.frames = buffer_.count();
-  status.frames_created = buffer_.created() + fast_lost_ + (fast_ ? fast_->lost() : 0);
+  status.frames_created = buffer_.created() + losses().all();
   status.buffer_free = buffer_.free_bytes();
   status.buffer_size = buffer_.size_bytes();
   status.circular = buffer_.circular();
@@ -270,7 +275,7 @@ RunStatus Engine::status() const {
   status.start_time_us = static_cast<uint64_t>(start_us_);
   status.stop_time_us = static_cast<uint64_t>(stop_us_);
   status.user_name = user_name_;
-  status.notes = notes_;
+  status.notes = notes();
   return status;
 }
 

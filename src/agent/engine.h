@@ -17,6 +17,7 @@
 #include "agent/collect_plan.h"
 #include "agent/collector.h"
 #include "agent/fast_trace.h"
+#include "agent/hit_way.h"
 #include "agent/trace.h"
 #include "agent/trace_buffer.h"
 #include "agent/variables.h"
@@ -62,7 +63,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void set_read_only(std::vector<std::pair<uint64_t, uint64_t>> ranges) override;
   Status enable(uint32_t number, uint64_t address, bool enabled) override;
   Status start(target::Pid pid) override;
-  std::vector<std::string> remarks() override;
+  std::vector<std::string> remarks() override, describe_points() const override;
   Status set_circular(bool circular) override;
   Status set_buffer_size(std::optional<uint64_t> bytes) override;
   void set_disconnected(bool disconnected) override;
@@ -72,7 +73,6 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void let_go(target::Pid pid) override;
   void catch_up() override;
   void use_fast(FastUse use) { use_fast_ = use; }
-
   // HitHandler
   Next on_hit(target::HitContext& hit) override;
   Next on_step(target::HitContext& hit) override;
@@ -95,6 +95,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   /// What runs at a hit, and what came of it. points_[i] belongs to definitions_[i].
   struct Point {
     CollectPlan plan;
+    HitWay way = {};
     uint64_t hits = 0, bytes = 0;
   };
   /// A thread that is being stepped for a tracepoint.
@@ -107,50 +108,47 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   struct Opened {
     TracepointDef definition;
     CollectPlan plan;
+    HitWay way = {};  // once it is put in
   };
-
   // engine_define.cc
   std::optional<size_t> find(uint32_t number, uint64_t address) const;
   bool opened(uint32_t number, uint64_t address) const;
   Status append_actions(const rsp::QtdpActions& actions, TracepointDef& to, CollectPlan& plan);
   Status put(Opened tracepoint);
-  Status insert_while_running(const Opened& tracepoint);
+  Status insert_while_running(Opened& tracepoint);
   void enter(Opened tracepoint);
   Status settle();
   Status room_for(uint64_t bytes) const;
   void drop(uint32_t number, uint64_t address);
-
   // engine.cc
   Status insert_sites(), insert_site(uint64_t address);
   void remove_site(uint64_t address), remark_int3(const TracepointDef& definition);
   void end_run(RunStatus::Stop reason, uint32_t tracepoint = 0);
   int64_t now_us() const { return clock_() / 1000; }
-
   // engine_fast.cc
-  void begin_fast();
-  bool wants_fast(const TracepointDef& definition) const;
+  void begin_fast(), begin_pads(target::FastSites& sites, bool asked), end_fast(), drop_fast();
+  HitWay put_fast(const TracepointDef& definition, const CollectPlan& plan, bool alone);
   bool insert_fast(size_t index);
   void remark(std::string text);
   void take_fast(FastTrace::Share share);
   struct FastTaker;
   void insert_anew(const std::vector<uint64_t>* places);
-  void end_fast(), drop_fast();
-
+  // engine_ways.cc
+  std::vector<PointWay> ways() const;
+  std::string notes() const;
+  HitLosses losses() const;
   // engine_markers.cc
   Status look_at_markers();
   Status look_at_marker(const TracepointDef& definition, CollectPlan& plan) const;
   void want_probe(const CollectPlan& plan, bool want);
-
   // engine_catalog.cc
   void capture_machine(), capture_modules();
   Catalog known_catalog() const;
-
   // engine_buffer.cc
   void fit_masks(CollectPlan& plan) const;
   void settle_buffer(), publish(), publish_soon(), tell_unseen();
   Status look_at_memory();
   void tell(std::string_view text) const;
-
   // engine_hit.cc
   void hit_point(size_t index, target::HitContext& hit);
   void step_job(Job& job, target::HitContext& hit);
@@ -182,7 +180,9 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::unique_ptr<FastTrace> fast_;  // while a run has some
   FastTrace::Change change_ = FastTrace::Change::None;  // to be made up for
   std::vector<std::string> remarks_;  // of the last start
-  uint64_t fast_lost_ = 0, rings_bytes_ = 0;  // hits without room; what rings may take at most
+  HitWay no_pads_;  // of all tracepoints where there is no fast_
+  HitLosses fast_lost_;
+  uint64_t rings_bytes_ = 0;            // that rings may take at most
   Collector collector_{variables_, buffer_};
   bool disconnected_ = false, full_ = false, unpublished_ = false;
   std::string user_name_, notes_, stop_note_, error_text_, end_text_, told_unseen_;

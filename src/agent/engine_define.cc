@@ -139,6 +139,7 @@ Status Engine::enable(uint32_t number, uint64_t address, bool enabled) {
     take_fast(FastTrace::Share::All);
     fast_->remove(number, address);
     TW_RETURN_IF_ERROR(insert_site(address));
+    points_[*index].way = HitWay::trap(target::because(target::TrapReason::Disabled));
   }
   definitions_[*index].enabled = enabled;
   if (running_) publish_soon();
@@ -175,24 +176,29 @@ Status Engine::put(Opened tracepoint) {
 
 /// One that is there already as it is to be stays fast: a debugger sends all again when a library
 /// is loaded.
-Status Engine::insert_while_running(const Opened& tracepoint) {
+Status Engine::insert_while_running(Opened& tracepoint) {
   const TracepointDef& definition = tracepoint.definition;
   const uint32_t number = definition.number;
   const uint64_t address = definition.address;
   const auto old = find(number, address);
   if (!old) remark_int3(definition);
   if (fast_ && fast_->has(number, address)) {
-    if (old && same_collection(definitions_[*old], definition)) return {};
+    if (old && same_collection(definitions_[*old], definition)) {
+      tracepoint.way = points_[*old].way;
+      return {};
+    }
     take_fast(FastTrace::Share::All);
     fast_->remove(number, address);
   }
   const auto here = std::ranges::equal_range(definitions_, address, {}, &TracepointDef::address);
   const bool alone = std::ranges::size(here) == (old ? 1 : 0);
-  if (alone && wants_fast(definition) &&
-      fast_->insert(definition, tracepoint.plan, variables_))
-    return {};
-  for (const TracepointDef& other : here)
-    if (fast_ && other.number != number) fast_->remove(other.number, address);
+  tracepoint.way = put_fast(definition, tracepoint.plan, alone);
+  if (tracepoint.way.kind == HitWay::Kind::Pad) return {};
+  for (const TracepointDef& other : here) {
+    if (!fast_ || other.number == number) continue;
+    fast_->remove(other.number, address);
+    points_[static_cast<size_t>(&other - definitions_.data())].way = tracepoint.way;
+  }
   return insert_site(address);
 }
 
@@ -204,12 +210,14 @@ void Engine::enter(Opened tracepoint) {
     if (running_) want_probe(point.plan, false);
     if (!running_ || !same_collection(definitions_[*index], tracepoint.definition)) point = {};
     point.plan = std::move(tracepoint.plan);
+    point.way = std::move(tracepoint.way);
     kept_bytes_ -= definition_bytes(definitions_[*index]);
     definitions_[*index] = std::move(tracepoint.definition);
     return;
   }
   const auto at = std::ranges::upper_bound(definitions_, address, {}, &TracepointDef::address);
-  points_.insert(points_.begin() + (at - definitions_.begin()), {std::move(tracepoint.plan)});
+  points_.insert(points_.begin() + (at - definitions_.begin()),
+                 {std::move(tracepoint.plan), std::move(tracepoint.way)});
   definitions_.insert(at, std::move(tracepoint.definition));
 }
 

@@ -10,6 +10,9 @@
 
 namespace tracewell::agent {
 
+using target::because;
+using target::TrapReason;
+
 std::optional<FastUse> parse_fast_use(std::string_view word) {
   if (word == "all") return FastUse::All;
   if (word == "asked") return FastUse::Asked;
@@ -20,20 +23,31 @@ std::optional<FastUse> parse_fast_use(std::string_view word) {
 void Engine::begin_fast() {
   drop_fast();
   remarks_.clear();
+  no_pads_ = {};
   const auto asks = [](const TracepointDef& one) { return one.fast_length.has_value(); };
   const bool asked = std::ranges::any_of(definitions_, asks);
-  if (use_fast_ == FastUse::None || definitions_.empty()) return;
-  if (use_fast_ == FastUse::Asked && !asked) return;
   target::FastSites* const sites = target_.trace_sites()->fast();
-  if (sites == nullptr) return;
-  auto fast = std::make_unique<FastTrace>(*sites, target_.layout(pid_), clock_, [this] {
+  if (sites == nullptr || definitions_.empty()) return;
+  if (use_fast_ == FastUse::None) no_pads_ = HitWay::trap(because(TrapReason::Off));
+  else if (use_fast_ == FastUse::Asked && !asked)
+    no_pads_ = HitWay::trap(because(TrapReason::NotAsked));
+  else begin_pads(*sites, asked);
+}
+
+/// What holds for all of the program's tracepoints is told, whatever they were asked for by. What
+/// may be otherwise at the next start concerns who has asked for pads.
+void Engine::begin_pads(target::FastSites& sites, bool asked) {
+  auto fast = std::make_unique<FastTrace>(sites, target_.layout(pid_), clock_, [this] {
     return target_.facts() != nullptr && target_.facts()->gives_up();
   });
   if (Status status = fast->begin(pid_, buffer_.size_bytes(), rings_bytes_); !status) {
+    no_pads_ = HitWay::trap(status.error());
     const bool passes = status.error().code == Errc::Target;
-    if (asked)
-      remark(fmt::format("Fast tracepoints are traps in this process: {}{}", status.error().text(),
-                         passes ? " (another tstart may find them elsewhere)" : ""));
+    std::string text = fmt::format("{} are traps in this process, {}: {}{}",
+                                   asked ? "Fast tracepoints" : "Tracepoints",
+                                   text_of(HitCost::Stop), status.error().text(),
+                                   passes ? " (another tstart may find them elsewhere)" : "");
+    if (asked || !passes) remark(std::move(text));
     return;
   }
   fast_ = std::move(fast);
@@ -41,24 +55,29 @@ void Engine::begin_fast() {
   buffer_.make_ahead();
 }
 
-bool Engine::wants_fast(const TracepointDef& definition) const {
-  // At a stop it can be looked at whether one is enabled.
-  return fast_ && definition.enabled && (definition.fast_length || use_fast_ == FastUse::All);
+/// As a pad, where it can be one. At a stop it can be looked at whether one is enabled.
+HitWay Engine::put_fast(const TracepointDef& definition, const CollectPlan& plan, bool alone) {
+  if (!fast_) return no_pads_;
+  if (!definition.enabled) return HitWay::trap(because(TrapReason::Disabled));
+  if (!definition.fast_length && use_fast_ != FastUse::All)
+    return HitWay::trap(because(TrapReason::NotAsked));
+  if (!alone) return HitWay::trap(because(TrapReason::OneOfSeveral));
+  const Result<HitCost> cost = fast_->insert(definition, plan, variables_);
+  return cost.ok() ? HitWay::pad(*cost) : HitWay::trap(cost.error());
 }
 
 bool Engine::insert_fast(size_t index) {
   const TracepointDef& definition = definitions_[index];
-  if (!wants_fast(definition)) return false;
   const auto here =
       std::ranges::equal_range(definitions_, definition.address, {}, &TracepointDef::address);
-  Status status = Error{Errc::Limit, "another tracepoint is at its place", {}};
-  if (here.size() == 1) status = fast_->insert(definition, points_[index].plan, variables_);
-  if (status || !definition.fast_length) return status.ok();
-  const std::string text =
-      fmt::format("Fast {} is a trap: {}", name_of(definition), status.error().text());
+  HitWay& way = points_[index].way;
+  way = put_fast(definition, points_[index].plan, here.size() == 1);
+  if (way.kind == HitWay::Kind::Pad) return true;
+  if (!fast_ || !definition.fast_length || way.reason == TrapReason::Disabled) return false;
+  const std::string text = fmt::format("Fast {} is {}", name_of(definition), text_of(way));
   // Who has put two at a place knows; gdbserver does without a word what it can there, and GDB's
   // testsuite takes any for a failure.
-  if (status.error().code == Errc::Limit) tell(text);
+  if (way.reason == TrapReason::OneOfSeveral || way.reason == TrapReason::Breakpoint) tell(text);
   else remark(text);
   return false;
 }
@@ -145,7 +164,7 @@ void Engine::take_fast(FastTrace::Share share) {
   if (!fast_) return;
   FastTaker taker(*this);
   fast_->take(taker, share);
-  buffer_.set_lost(fast_lost_ + fast_->lost());
+  buffer_.set_lost(losses().all());
 }
 
 void Engine::on_thread(const target::FastSites::ThreadBase& thread) {
@@ -162,8 +181,8 @@ void Engine::end_fast() {
   if (!fast_) return;
   FastTaker taker(*this);
   fast_->close(taker);
-  fast_lost_ += fast_->lost();
-  buffer_.set_lost(fast_lost_);
+  fast_lost_ += fast_->losses();
+  buffer_.set_lost(fast_lost_.all());
   drop_fast();
 }
 
@@ -219,6 +238,8 @@ void Engine::insert_anew(const std::vector<uint64_t>* places) {
     if (places == nullptr || fast_->is_as_before(definition.address)) {
       if (insert_fast(i)) continue;
       status = insert_site(definition.address);
+    } else {
+      points_[i].way = {};
     }
     if (!status) tell("Lost " + Error(status.error()).within(name_of(definition)).text());
   }

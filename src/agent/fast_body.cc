@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "axjit/hit_body.h"
+#include "target/trap_reason.h"
 
 namespace tracewell::agent {
 namespace {
@@ -19,7 +20,8 @@ constexpr std::array<std::string_view, 16> kGeneral = {"rax", "rcx", "rdx", "rbx
 constexpr uint64_t kMemoryBlockHead = 11, kMemoryMax = 0xffff, kVectorHead = 69;
 constexpr uint64_t kVariableBlockBytes = 13;
 
-Error cannot(std::string text) { return {Errc::Unsupported, std::move(text), {}}; }
+using target::because;
+using target::TrapReason;
 
 /// One that a hit has without a look at the vector state.
 bool is_general(const Register* one) {
@@ -111,7 +113,7 @@ Status FastBodyMaker::add_memory(const rsp::Action& action) {
     const auto found = base == nullptr ? kGeneral.end() : std::ranges::find(kGeneral, base->name);
     if (found != kGeneral.end()) step.base = static_cast<uint32_t>(found - kGeneral.begin());
     else if (base != nullptr && base->name == "rip") step.base = TRACEWELL_REGISTER_RIP;
-    else return cannot("memory at a register that is none of the general ones");
+    else return because(TrapReason::BaseRegister);
     body_.registers = true;
   }
   body_.steps.push_back(step);
@@ -122,7 +124,7 @@ Status FastBodyMaker::add_memory(const rsp::Action& action) {
 Status FastBodyMaker::add_expression(const rsp::Action& action) {
   TW_ASSIGN_OR_RETURN(const axjit::Needs needs, axjit::survey(action.code, ax::Purpose::Action));
   const auto most = needs.loops ? std::nullopt : most_collected(action.code);
-  if (!most) return cannot("nobody can tell how much an expression collects");
+  if (!most) return because(TrapReason::Size);
   body_.steps.push_back({TRACEWELL_STEP_EXPRESSION, TRACEWELL_NO_REGISTER, 0, 0});
   body_.expressions.emplace_back(action.code);
   body_.room += *most;
@@ -136,7 +138,7 @@ Status FastBodyMaker::take_variables(const axjit::Needs& needs) {
     if (known != body_.variables.end()) continue;
     const auto cell = variables_.cell(number);
     if (!cell && !variables_.is_builtin(number))
-      return cannot("there are too many trace state variables");
+      return because(TrapReason::Variables);
     body_.variables.push_back(cell ? Place{number, Place::Kind::Cell,
                                           *cell * static_cast<uint32_t>(sizeof(uint64_t))}
                                   : Place{number, Place::Kind::Computed, 0});
@@ -151,16 +153,17 @@ Status FastBodyMaker::add(const rsp::Action& action, const CollectPlan& plan, bo
     case rsp::Action::Kind::Expression: return add_expression(action);
     case rsp::Action::Kind::StaticData: break;
   }
-  return cannot("it collects $_sdata, which only static tracepoints (strace) have");
+  return because(TrapReason::StaticText);
 }
 
 Status FastBodyMaker::take_needs(ax::Code code, ax::Purpose purpose) {
   TW_ASSIGN_OR_RETURN(const axjit::Needs needs, axjit::survey(code, purpose));
   TW_RETURN_IF_ERROR(take_variables(needs));
-  if (needs.prints) return cannot("it prints");
+  if (needs.prints) return because(TrapReason::Prints);
   for (const uint32_t number : needs.registers)
     if (std::ranges::find(places_, number, &axjit::RegisterPlace::number) == places_.end())
-      return cannot(fmt::format("an expression reads register {}", number));
+      return because(TrapReason::Register,
+                     fmt::format(" {}", number));
   return {};
 }
 
@@ -173,7 +176,8 @@ Result<FastBody> FastBodyMaker::make(const CollectPlan& plan, bool asked_for, ui
   for (const ax::Code code : body_.expressions)
     TW_RETURN_IF_ERROR(take_needs(code, ax::Purpose::Action));
   body_.room = (body_.room + TRACEWELL_CELL - 1) / TRACEWELL_CELL * TRACEWELL_CELL;
-  if (body_.room > largest) return cannot(fmt::format("it may collect {} bytes", body_.room));
+  if (body_.room > largest) 
+    return because(TrapReason::Room, fmt::format(" {} bytes", body_.room));
   return std::move(body_);
 }
 

@@ -22,6 +22,8 @@
 namespace tracewell::agent {
 namespace {
 
+using target::because;
+using target::TrapReason;
 using Steady = std::chrono::steady_clock;
 
 /// What rings may take in memory, beside a share of the buffer's size; and what they are made to do
@@ -43,8 +45,6 @@ constexpr uint64_t kMemoryHead = 11, kVariableBlock = 13;  // of blocks in a fra
 bool is_of_registers(const tracewell_step& step) {
   return step.kind == TRACEWELL_STEP_GENERAL || step.kind == TRACEWELL_STEP_VECTOR;
 }
-
-Error unsupported(std::string text) { return {Errc::Unsupported, std::move(text), {}}; }
 
 uint64_t read_ticks() { return __builtin_ia32_rdtsc(); }
 
@@ -81,9 +81,8 @@ FastTrace::~FastTrace() {
 Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes, uint64_t rings_bytes_max) {
   pid_ = pid;
   TW_ASSIGN_OR_RETURN(processor_, sites_.processor(pid));
-  if (!processor_.time_stamps)
-    return unsupported("this processor's time stamp counter does not go on evenly");
-  if (!processor_.segment_bases) return unsupported("programs may not read the base of fs here");
+  if (!processor_.time_stamps) return because(TrapReason::UnevenTicks);
+  if (!processor_.segment_bases) return because(TrapReason::NoSegmentBases);
   begun_ = true;
   TW_RETURN_IF_ERROR(
       share_area(std::min(buffer_bytes / kShareOfBuffer + kRingsBytes, rings_bytes_max)));
@@ -109,8 +108,7 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes, uint64_t rings_b
 
 Status FastTrace::share_area(uint64_t rings_bytes) {
   const auto threads = static_cast<uint32_t>(sites_.threads(pid_).size());
-  Result<target::FastSites::Shared> shared =
-      unsupported("this server has no memory left for what they collect");
+  Result<target::FastSites::Shared> shared = because(TrapReason::ServerMemory);
   for (; rings_bytes >= kRingsBytesMin && !shared.ok(); rings_bytes /= 4) {
     shape_ = fast::AreaShape::within(rings_bytes, threads);
     shared = sites_.share(pid_, shape_.bytes());
@@ -148,11 +146,15 @@ void FastTrace::set_clock(tracewell_area& area) {
 /// that it need not ask for its id.
 void FastTrace::thread_begins(const target::FastSites::ThreadBase& thread) {
   if (shared_.bytes.empty()) return;
+  numbers_.add(thread.tid, thread.own);
   if (thread.fs_base != 0) choose_keys(thread);
-  const auto tid = static_cast<uint32_t>(thread.tid);
   const bool by_id = geometry_.keys == TRACEWELL_KEYS_THREAD_ID || thread.fs_base == 0;
-  const uint64_t key = by_id ? uint64_t{tid} * 2 + 1 : thread.fs_base;
-  const fast::RingPlace place = fast::claim_ring(shared_.bytes, shape_, key, tid);
+  give_ring(by_id ? uint64_t{numbers_.own(thread.tid)} * 2 + 1 : thread.fs_base, thread.tid);
+}
+
+void FastTrace::give_ring(uint64_t key, int64_t tid) {
+  const fast::RingPlace place =
+      fast::claim_ring(shared_.bytes, shape_, key, static_cast<uint32_t>(tid));
   if (populated_.size() <= place.ring) populated_.resize(shape_.all_rings());
   if (populated_[place.ring]) return;
   populated_[place.ring] = true;
@@ -170,10 +172,14 @@ void FastTrace::choose_keys(const target::FastSites::ThreadBase& thread) {
     return one.first != thread.tid && one.second == thread.fs_base;
   });
   bases_[thread.tid] = thread.fs_base;
-  if (!alone)
+  if (!alone && geometry_.keys != TRACEWELL_KEYS_THREAD_ID) {
     change(geometry_.keys, TRACEWELL_KEYS_THREAD_ID);
-  else if (!thread.points_to_itself && geometry_.keys == TRACEWELL_KEYS_SELF)
+    // They have entries by other keys; by these, nobody would know whose their numbers are.
+    for (const auto& [tid, base] : bases_)
+      if (numbers_.differ(tid)) give_ring(uint64_t{numbers_.own(tid)} * 2 + 1, tid);
+  } else if (alone && !thread.points_to_itself && geometry_.keys == TRACEWELL_KEYS_SELF) {
     change(geometry_.keys, TRACEWELL_KEYS_FS_BASE);
+  }
 }
 
 /// For hits, too, once they have it: a number of geometry_, less than 256.
@@ -249,7 +255,7 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
                                                 : axjit::MemoryReads::Direct};
   TW_ASSIGN_OR_RETURN(const axjit::HitBody trial, axjit::make_hit_body(spec));
   if (trial.stack_bytes + TRACEWELL_COLLECTOR_STACK > kStackMax)
-    return unsupported("its expressions may not find room on the stack");
+    return because(TrapReason::Stack);
   std::vector<target::FastSites::Load> loads;
   for (const axjit::FaultingLoad& one : trial.loads)
     loads.push_back({static_cast<uint32_t>(code_at + one.load),
@@ -283,10 +289,10 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
   return address + code_at;
 }
 
-Status FastTrace::insert(const TracepointDef& definition, const CollectPlan& plan,
-                         const Variables& variables) {
-  if (forbidden_ != nullptr) return unsupported(forbidden_);
-  if (definition.step_count > 0) return unsupported("it steps");
+Result<HitCost> FastTrace::insert(const TracepointDef& definition, const CollectPlan& plan,
+                                  const Variables& variables) {
+  if (forbidden_ != TrapReason::None) return because(forbidden_);
+  if (definition.step_count > 0) return because(TrapReason::Steps);
   FastBodyMaker maker(layout_, places_, processor_, variables);
   TW_ASSIGN_OR_RETURN(const FastBody body,
                       maker.make(plan, definition.fast_length.has_value(),
@@ -299,7 +305,9 @@ Status FastTrace::insert(const TracepointDef& definition, const CollectPlan& pla
   point.place.number = definition.number;
   point.place.address = definition.address;
   point.is_plain = std::ranges::none_of(body.steps, is_of_registers);
-  return {};
+  if (processor_.faults_do_harm && !std::ranges::all_of(body.steps, is_of_registers))
+    return HitCost::Calls;
+  return point.is_plain ? HitCost::Memory : HitCost::Registers;
 }
 
 bool FastTrace::has(uint32_t number, uint64_t address) const {
@@ -386,20 +394,25 @@ bool FastTrace::make_frame(const fast::RingRecord& record, FastHit& hit) {
 fast::RingReader::Visit FastTrace::to_hits(FastHits& hits) {
   changed_ = sites_.changed_range(pid_);
   return [this, &hits](const fast::RingRecord& record) {
-    if (record.plan >= points_.size() || !wanted_) return;
+    if (!wanted_) return;
+    if (record.plan >= points_.size()) {
+      ++lost_.spoiled;
+      return;
+    }
     Point& point = points_[record.plan];
     const int64_t time_ns = times_.time_of(record.ticks);
+    const int64_t tid = record.is_own_number ? numbers_.here(record.tid) : record.tid;
     if (point.is_plain) {
       const FastHits::Plain done =
-          hits.plain(point.place, record.tid, time_ns, record.blocks, changed_);
+          hits.plain(point.place, tid, time_ns, record.blocks, changed_);
       wanted_ = done != FastHits::Plain::Unwanted;
       if (done != FastHits::Plain::NotPlain) return;
     }
     FastHit hit;
-    hit.tid = record.tid;
+    hit.tid = tid;
     hit.time_ns = time_ns;
     if (make_frame(record, hit)) wanted_ = hits.hit(point.place, hit);
-    else ++unreadable_;
+    else ++lost_.spoiled;
   };
 }
 
@@ -454,7 +467,8 @@ void FastTrace::free_drained() {
 
 /// A program may say that all of them are.
 std::vector<fast::RingPlace> FastTrace::rings_of(int64_t tid) const {
-  auto out = fast::places_of(shared_.bytes, shape_, static_cast<uint32_t>(tid));
+  auto out =
+      fast::places_of(shared_.bytes, shape_, static_cast<uint32_t>(tid), numbers_.own(tid));
   if (out.size() > kRingsOfOne) out.resize(kRingsOfOne);
   return out;
 }
@@ -486,15 +500,21 @@ void FastTrace::thread_ends(int64_t tid, FastHits& taker) {
     reader_->retire(place.ring);
     retired_.push_back(place.ring);
   }
-  fast::forget_threads(shared_.bytes, shape_, static_cast<uint32_t>(tid));
+  fast::forget_threads(shared_.bytes, shape_, static_cast<uint32_t>(tid), numbers_.own(tid));
+  numbers_.end(tid);
   if (any) take(taker, Share::Some);
   else free_drained();
 }
 
-uint64_t FastTrace::lost() const {
-  if (!reader_) return 0;
-  uint64_t sum = unreadable_;
-  for (uint32_t ring = 0; ring < reader_->rings(); ++ring) sum += reader_->losses(ring).all();
+HitLosses FastTrace::losses() const {
+  HitLosses sum = lost_;
+  for (uint32_t ring = 0; reader_ && ring < reader_->rings(); ++ring) {
+    const fast::RingLosses of_ring = reader_->losses(ring);
+    (reader_->is_shared(ring) ? sum.shared : sum.no_room) += of_ring.no_room;
+    sum.too_large += of_ring.too_large;
+    sum.unfinished += of_ring.unfinished;
+    sum.spoiled += of_ring.spoiled;
+  }
   return sum;
 }
 
@@ -521,27 +541,27 @@ void FastTrace::close(FastHits& taker) {
   }
   if (!wanted_ || !reader_->left_off()) return;
   for (uint32_t ring = 0; ring < reader_->rings(); ++ring)
-    if (reader_->waiting(ring)) ++unreadable_;  // at least one
+    if (reader_->waiting(ring)) ++lost_.left;  // at least one
 }
 
 FastTrace::Change FastTrace::look() {
-  if (!begun_ || forbidden_ != nullptr) return Change::None;
+  if (!begun_ || forbidden_ != TrapReason::None) return Change::None;
   const target::FastSites::Conduct now = sites_.conduct(pid_);
   auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
   if (now.filters_calls) {
-    forbidden_ = "its system calls are filtered (seccomp, SIGSYS)";
+    forbidden_ = TrapReason::FiltersCalls;
     return Change::Filters;
   }
   if (now.supplies_pages) {
-    forbidden_ = "it supplies pages of its memory (userfaultfd)";
+    forbidden_ = TrapReason::SuppliesPages;
     return Change::Pages;
   }
   if (std::atomic_ref(area.ticks_denied).load() != 0) {
-    forbidden_ = "a thread may not read the time stamp counter (PR_SET_TSC)";
+    forbidden_ = TrapReason::TicksDenied;
     return Change::Ticks;
   }
   if (now.stays_inside) {
-    forbidden_ = "a thread cannot be led out of the code of the trace";
+    forbidden_ = TrapReason::StaysInside;
     return Change::Inside;
   }
   gone_ = now.gone;

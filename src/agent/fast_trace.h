@@ -19,6 +19,8 @@
 #include "agent/collector.h"
 #include "agent/fast_body.h"
 #include "agent/fast_hits.h"
+#include "agent/hit_way.h"
+#include "agent/thread_numbers.h"
 #include "agent/variables.h"
 #include "axjit/compile.h"
 #include "base/bytes.h"
@@ -30,6 +32,7 @@
 #include "fast/vector_state.h"
 #include "model/registers.h"
 #include "target/fast_sites.h"
+#include "target/trap_reason.h"
 
 namespace tracewell::agent {
 
@@ -58,10 +61,12 @@ class FastTrace {
   void house(Variables& variables);
   /// After one of them has got another number.
   void name_builtins(const Variables& variables);
-  /// Unsupported, with the reason: this one has to be a trap. `variables` are housed here.
-  Status insert(const TracepointDef& definition, const CollectPlan& plan,
-                const Variables& variables);
+  /// What a hit costs. Otherwise why this one has to be a trap. `variables` are housed here.
+  Result<HitCost> insert(const TracepointDef& definition, const CollectPlan& plan,
+                         const Variables& variables);
   bool has(uint32_t number, uint64_t address) const;
+  /// Is the place a pad still? One that has become a trap leaves its hits as others do.
+  bool stands(uint64_t address) const { return sites_.stands(pid_, address); }
   /// What it has left is still taken.
   void remove(uint32_t number, uint64_t address);
 
@@ -81,8 +86,7 @@ class FastTrace {
   /// take(), and the thread's ring is free for another, once it was read: the thread runs nothing
   /// of the program any more.
   void thread_ends(int64_t tid, FastHits& hits);
-  /// Hits that were not recorded: rings were full, or threads had none.
-  uint64_t lost() const;
+  HitLosses losses() const;
   /// From now on nothing is recorded. Takes what is left, or what there is time for when the server
   /// is to end; then the rest is lost.
   void close(FastHits& hits);
@@ -112,6 +116,7 @@ class FastTrace {
   };
   void set_clock(tracewell_area& area);
   void choose_keys(const target::FastSites::ThreadBase& thread);
+  void give_ring(uint64_t key, int64_t tid);
   void change(uint32_t& number, uint32_t value);
   void prepare_rings();
   std::vector<fast::RingPlace> rings_of(int64_t tid) const;
@@ -147,11 +152,12 @@ class FastTrace {
   tracewell_geometry geometry_{};     // as hits have it
   uint64_t collect_ = 0, calls_ = 0, geometry_at_ = 0;  // addresses in the process
   std::map<int64_t, uint64_t> bases_;  // of fs, by thread
-  const char* forbidden_ = nullptr;  // why there can be no more of them
+  ThreadNumbers numbers_;
+  target::TrapReason forbidden_ = target::TrapReason::None;  // why there can be no more of them
   std::vector<uint64_t> gone_;
   std::vector<tracewell_vector_part> vector_parts_;  // none: vector state comes as a whole
   std::map<uint32_t, fast::VectorState> vectors_;    // by ring
-  uint64_t unreadable_ = 0;                          // records
+  HitLosses lost_;                                   // that no ring tells of
   std::vector<Point> points_;         // by number of their plan
   fast::TickClock times_;
   std::pair<uint64_t, uint64_t> changed_;  // of the program's memory, by us

@@ -1,8 +1,13 @@
 #include "agent/host_files.h"
 
+#include <algorithm>
 #include <cerrno>
 
+#include <fmt/format.h>
+
+#include "base/folder.h"
 #include "base/hex.h"
+#include "base/open.h"
 #include "rsp/qxfer.h"
 #include "rsp/text.h"
 
@@ -72,6 +77,31 @@ struct stat listed_stat(const target::ListedFile& file) {
   out.st_blocks = static_cast<blkcnt_t>((file.bytes.size() + kBlock - 1) / kBlock);
   out.st_atime = out.st_mtime = out.st_ctime = file.facts.changed_ns / 1'000'000'000;
   return out;
+}
+
+Result<UniqueFd> open_theirs(const Session& session, const std::string& path) {
+  const auto processes = session.target.processes();
+  // While it is traced, the number is nobody else's.
+  if (std::ranges::find(processes, session.files_of, &target::ProcessInfo::pid) ==
+      processes.end()) {
+    errno = ESRCH;
+    return {Errc::NotFound, "the process is gone"};
+  }
+  const std::string place = fmt::format("/proc/{}", session.files_of);
+  const auto root = Folder::named(place + "/root");
+  FoundRules rules;
+  rules.in_root = true;
+  if (const auto facts = facts_at(place)) rules.also = facts->owner;
+  Result<UniqueFd> file = Error{Errc::Io, "its root cannot be opened", {}};
+  if (root.ok()) {
+    rules.folder = root->fd();
+    file = open_found(path, rules);
+  }
+  if (!file.ok()) {
+    const Errc code = file.error().code;
+    errno = code == Errc::NotFound ? ENOENT : code == Errc::InvalidArgument ? EACCES : EIO;
+  }
+  return file;
 }
 
 HostFile* host_file(Session& session, std::optional<uint64_t> number, Reply& reply) {

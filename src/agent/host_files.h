@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "agent/session.h"
+#include "base/unique_fd.h"
 
 namespace tracewell::agent {
 
@@ -30,6 +31,11 @@ bool only_listed(const Session& session, const std::string& path, const target::
                  Reply& reply);
 /// What a listed file answers, as it was when it was opened.
 struct stat listed_stat(const target::ListedFile& file);
+
+/// A file as the process names it that was chosen (vFile:setfs), which is in a mount namespace of
+/// its own. What is there may be anybody's: only regular files are read, and links lead nowhere
+/// else. On failure errno says why.
+Result<UniqueFd> open_theirs(const Session& session, const std::string& path);
 
 /// What the client's descriptor stands for, or null (the reply is then written).
 HostFile* host_file(Session& session, std::optional<uint64_t> number, Reply& reply);

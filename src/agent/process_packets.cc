@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/hex.h"
+
 namespace tracewell::agent {
 namespace {
 

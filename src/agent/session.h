@@ -100,6 +100,7 @@ class Session {
   /// qXfer documents, taken when offset 0 is read, so that later pieces fit. By object and annex.
   std::map<std::string, std::string, std::less<>> documents;
   std::map<int, HostFile> files;  // by the descriptor that the client has
+  target::Pid files_of = 0;       // whose view packets mean (vFile:setfs); 0 = ours, and theirs
   size_t thread_list_at = 0;  // how far qsThreadInfo is
   NonStopState non_stop;
 

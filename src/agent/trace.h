@@ -65,6 +65,9 @@ class TraceControl {
   /// What is not as it was asked for though start() or stop() went well, a line each. Gone with the
   /// call.
   virtual std::vector<std::string> remarks() { return {}; }
+  /// A line for each tracepoint: how its hits are collected, why so, and what a hit costs. Behind
+  /// those, how many hits have no frame.
+  virtual std::vector<std::string> describe_points() const { return {}; }
   virtual Status stop() = 0;
   virtual Status set_circular(bool circular) = 0;
   virtual Status set_buffer_size(std::optional<uint64_t> bytes) = 0;  // nullopt = the default

@@ -68,6 +68,12 @@ std::optional<RingPlace> decode(uint32_t place, const AreaShape& shape) {
   return RingPlace{ring, ring >= shape.rings};
 }
 
+bool is_thread(const tracewell_thread& entry, uint32_t tid, uint32_t own) {
+  const uint32_t said =
+      std::atomic_ref(const_cast<uint32_t&>(entry.tid)).load(std::memory_order_relaxed);
+  return said == tid || said == (own | TRACEWELL_OWN_NUMBER);
+}
+
 /// An entry that has ended is as good as one that was never used where no search goes on behind it.
 void shorten_searches(std::span<tracewell_thread> table, size_t from) {
   const size_t mask = table.size() - 1;
@@ -166,22 +172,23 @@ RingPlace claim_ring(std::span<uint8_t> memory, const AreaShape& shape, uint64_t
 }
 
 std::vector<RingPlace> places_of(std::span<const uint8_t> memory, const AreaShape& shape,
-                                 uint32_t tid) {
+                                 uint32_t tid, uint32_t own) {
   std::vector<RingPlace> out;
   const std::span all(const_cast<uint8_t*>(memory.data()), memory.size());
   for (tracewell_thread& entry : table_of(all, shape)) {
-    if (std::atomic_ref(entry.tid).load(std::memory_order_relaxed) != tid) continue;
+    if (!is_thread(entry, tid, own)) continue;
     if (const auto place = decode(std::atomic_ref(entry.place).load(), shape))
       out.push_back(*place);
   }
   return out;
 }
 
-void forget_threads(std::span<uint8_t> memory, const AreaShape& shape, uint32_t tid) {
+void forget_threads(std::span<uint8_t> memory, const AreaShape& shape, uint32_t tid,
+                    uint32_t own) {
   const std::span<tracewell_thread> table = table_of(memory, shape);
   for (size_t i = 0; i < table.size(); ++i) {
     tracewell_thread& entry = table[i];
-    if (std::atomic_ref(entry.tid).load(std::memory_order_relaxed) != tid) continue;
+    if (!is_thread(entry, tid, own)) continue;
     if (is_free(Key(entry.key).load())) continue;
     std::atomic_ref(entry.place).store(0);
     std::atomic_ref(entry.tid).store(0);

@@ -69,11 +69,11 @@ struct RingPlace {
 /// Makes the thread with this key known, and gives it a ring, before its first hit.
 RingPlace claim_ring(std::span<uint8_t> memory, const AreaShape& shape, uint64_t key, uint32_t tid);
 
-/// What the table says of threads with this number.
+/// What the table says of threads with this number, which know themselves by `own`.
 std::vector<RingPlace> places_of(std::span<const uint8_t> memory, const AreaShape& shape,
-                                 uint32_t tid);
+                                 uint32_t tid, uint32_t own);
 
 /// Those threads have ended: they are in the table no more.
-void forget_threads(std::span<uint8_t> memory, const AreaShape& shape, uint32_t tid);
+void forget_threads(std::span<uint8_t> memory, const AreaShape& shape, uint32_t tid, uint32_t own);
 
 }  // namespace tracewell::fast

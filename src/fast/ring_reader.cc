@@ -179,7 +179,8 @@ bool RingReader::search(Front& front) {
     return false;
   }
   visit({.ring = number,
-         .tid = record.tid,
+         .tid = record.tid & ~TRACEWELL_OWN_NUMBER,
+         .is_own_number = (record.tid & TRACEWELL_OWN_NUMBER) != 0,
          .plan = record.plan,
          .ticks = record.ticks,
          .blocks = {from + sizeof record, record.bytes - sizeof record}});

@@ -18,7 +18,8 @@ namespace tracewell::fast {
 
 struct RingRecord {
   uint32_t ring = 0;
-  uint32_t tid = 0;  // as the thread said
+  uint32_t tid = 0;  // as the thread said, or its tracer
+  bool is_own_number = false;  // what the thread knows itself by
   uint32_t plan = 0;
   uint64_t ticks = 0;
   /// Where the process has them: they are there during the call, but may change at any time, and

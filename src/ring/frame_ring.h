@@ -60,6 +60,9 @@ extern "C" {
 
 /* A key, and a ring's owner, of a thread that has ended: no thread has such a key. */
 #define TRACEWELL_NOBODY 0xfffffffffffffffeu
+/* In a thread's number: it is what the thread knows itself by (gettid), which its tracer may know
+ * by another one (pid_namespaces(7)). */
+#define TRACEWELL_OWN_NUMBER 0x80000000u
 /* In tracewell_thread.place. */
 #define TRACEWELL_SHARED 0x80000000u
 

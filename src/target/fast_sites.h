@@ -64,6 +64,7 @@ class FastSites {
   /// A thread, and where its fs segment begins.
   struct ThreadBase {
     int64_t tid = 0;
+    int64_t own = 0;  // what it knows itself by, in its PID namespace
     uint64_t fs_base = 0;
     bool points_to_itself = false;  // the word there is the address of it
     bool is_other = false;  // of a process beside this one, which may have anybody's base
@@ -97,6 +98,8 @@ class FastSites {
   /// there; Limit where a breakpoint is near.
   virtual Status insert(Pid pid, uint64_t address, Bytes slot) = 0;
   virtual void remove(Pid pid, uint64_t address) = 0;
+  /// Is the site there still? Who puts a breakpoint into its code makes a trap of it.
+  virtual bool stands(Pid pid, uint64_t address) const = 0;
   /// Is the code around a place where a site was what it was then?
   virtual bool is_as_before(Pid pid, uint64_t address) = 0;
   /// `block` has the layout's size; registers that were not found are 0.

@@ -249,7 +249,7 @@ TEST(FastReader, TheRingOfAThreadThatHasEndedIsReadToItsEnd) {
                                           counting.here.shape().threads_offset()),
       counting.here.shape().threads);
   const auto entry = std::ranges::find(table, key, &tracewell_thread::key);
-  forget_threads(counting.here.memory(), counting.here.shape(), entry->tid);
+  forget_threads(counting.here.memory(), counting.here.shape(), entry->tid, 0);
   reader.retire(ring);
   EXPECT_FALSE(reader.drained(ring));
   const auto other = claim_ring(counting.here.memory(), counting.here.shape(), key, 77);

@@ -173,11 +173,11 @@ TEST(FastRings, AThreadThatHasEndedLeavesItsRingToOthers) {
       tid = static_cast<uint32_t>(gettid());
       counting.hit(turn);
     }).join();
-    const auto places = places_of(here.memory(), here.shape(), tid);
+    const auto places = places_of(here.memory(), here.shape(), tid, tid);
     ASSERT_EQ(places.size(), 1U) << turn;
     ASSERT_FALSE(places[0].is_shared) << turn;
-    forget_threads(here.memory(), here.shape(), tid);
-    ASSERT_TRUE(places_of(here.memory(), here.shape(), tid).empty());
+    forget_threads(here.memory(), here.shape(), tid, tid);
+    ASSERT_TRUE(places_of(here.memory(), here.shape(), tid, tid).empty());
     here.reader().retire(places[0].ring);
     ASSERT_EQ(here.records().size(), 1U);
     here.reader().give_up(places[0].ring, [](auto&) {});

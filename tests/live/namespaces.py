@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A program in PID and mount namespaces of its own, as in a container: it is attached to by the
-number that it has here, signals reach it once, and its files are found though none of them is
-here."""
+number that it has here, signals reach it once, its files are found though none of them is here, and
+its tracepoints are pads whose frames tell threads by the numbers that they have here."""
 
 import contextlib
 import json
@@ -15,11 +15,13 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from rsp_client import Client, bias, serving, symbols, wait_until  # noqa: E402
-from replay_common import listening  # noqa: E402
+from replay_common import gdb, listening  # noqa: E402
 from serve_common import INFERIORS, TRACEWELL, check, folder, need, same  # noqa: E402
+from trace_common import has_fast_tracepoints, records  # noqa: E402
 
 OWN = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c",
-       'mount -t tmpfs tmpfs "$0" && cp "$1" "$0/program" && exec "$0/program" 2000000000']
+       'mount -t tmpfs tmpfs "$0" && cp "$1" "$0/program" && place=$0; shift; '
+       'exec "$place/program" "$@"']
 # It may not follow the links in /proc/PID/map_files, and has names alone.
 NO_LINKS = ["setpriv", "--bounding-set", "-sys_admin,-checkpoint_restore"]
 USR1 = "1e"  # as GDB counts
@@ -37,9 +39,10 @@ def child_of(pid):
 
 
 @contextlib.contextmanager
-def contained(place, program):
+def contained(place, program, *words):
     """Yields its number here, once it runs."""
-    with subprocess.Popen([*OWN, str(place), str(program)], stdin=subprocess.DEVNULL,
+    with subprocess.Popen([*OWN, str(place), str(program),
+                           *(words or ("2000000000",))], stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL) as run:
         try:
             wait_until(lambda: runs(run.pid), "the program")
@@ -104,6 +107,69 @@ def traces(place, env):
             client.say("D")
 
 
+def by_pads(place, env, *words):
+    """Threads come and go, in the end all of them; each frame is of the one that hit."""
+    program = INFERIORS / "nested_threads"
+    with contained(place, program, *words) as pid:
+        os.environ.update(env)
+        with attached(pid, "--fast-tracepoints", "all") as (_, client):
+            hit = symbols(program)["hit"] + bias(pid, place / "program")
+            client.trace([hit])
+            same(client.notes(), "tracepoint 1: a pad, about 0.1 us a hit", "how")
+            buffer, = (one for one in json.loads(tracewell("buffers", "--json"))
+                       if one["program"] == str(place / "program"))
+            client.send("vCont;c")
+            wait_until(lambda: client.stands_after(300), "frames")
+            client.ask("QTStop")
+            told = [one for one in records(buffer["path"]) if one.get("kind") == "frame"]
+            client.say("D")
+    pairs = {(own_number(frame), frame["tid"]) for frame in told}
+    check((1, pid) in pairs, f"its first thread: {sorted(pairs)[:5]}")
+    check(len(pairs) > 50, f"other threads: {len(pairs)}")
+    for one in (0, 1):
+        same(len({pair[one] for pair in pairs}), len(pairs), f"threads {sorted(pairs)[:9]}")
+    check(all(here not in (0, own) for own, here in pairs), f"numbers here: {sorted(pairs)[:9]}")
+
+
+def own_number(frame):
+    return int(frame["registers"]["rdi"], 16)
+
+
+def shown_by_gdb(place):
+    """GDB has none of its files, and reads them as the program names them."""
+    secret = place / "secret"
+    with contained(place, INFERIORS / "ticks") as pid, folder() as work:
+        with serving("--once", "--attach", "localhost:0", str(pid)) as (_, port, _):
+            got = gdb(work, f"""
+                run("set sysroot target:")
+                run("target remote localhost:{port}")
+                result([run("info address tick"), run("remote get {place}/none {work}/got")])
+                """)
+        check(re.match(r'Symbol "tick" is .*at address 0x', got[0]), got)
+        check("No such file" in got[1], got)
+        with attached(pid) as (_, client):
+            client.say(f"vFile:setfs:{pid:x}")
+            for flags in ("1", "602", "202"):
+                same(open_there(client, secret, flags), "F-1,d", f"to write: {flags}")
+            same(client.say(f"vFile:unlink:{hexed(place / 'program')}"), "F-1,d", "to remove")
+            # The kernel's own files, and what is none, are not opened there.
+            for path in ("/proc/1/environ", "/dev/null", "/"):
+                check(open_there(client, path, "0").startswith("F-1,"), path)
+            check(open_there(client, place / "program", "0") == "F0", "what it runs")
+            parent = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+            same(client.say(f"vFile:setfs:{parent:x}"), "F-1,58", "another, which nobody traces")
+            same(client.say("vFile:setfs:0"), "F0", "ours again")
+            same(open_there(client, place / "program", "0"), "F-1,2", "which is not here")
+
+
+def hexed(path):
+    return str(path).encode().hex()
+
+
+def open_there(client, path, flags):
+    return client.say(f"vFile:open:{hexed(path)},{flags},0")
+
+
 def markers(place):
     """Of them, the program's file tells."""
     with contained(place, INFERIORS / "probes") as pid:
@@ -138,7 +204,7 @@ def tracewell(*words):
 
 
 def main():
-    need("unshare", "setpriv", "readelf", "nm")
+    need("unshare", "setpriv", "readelf", "nm", "gdb")
     if os.getuid() != 0 or subprocess.run([*OWN[:5], "true"], capture_output=True).returncode != 0:
         print("left out: this user may make no such namespaces")
         return
@@ -147,9 +213,14 @@ def main():
         place.mkdir()
         run = top / "run"
         run.mkdir(mode=0o700)
-        for part in (signals, signals_of_others, markers):
+        for part in (signals, signals_of_others, markers, shown_by_gdb):
             part(place)
         traces(place, {"XDG_RUNTIME_DIR": str(run)})
+        if not has_fast_tracepoints():
+            print("not tested: no fast tracepoints where programs may not read the base of fs")
+            return
+        by_pads(place, {"XDG_RUNTIME_DIR": str(run)})
+        by_pads(place, {"XDG_RUNTIME_DIR": str(run)}, "bare")
 
 
 main()

@@ -88,7 +88,14 @@ class Client(serve_client.Client):
         for number, address in enumerate(addresses, 1):
             self.ask(f"QTDP:{number}:{address:016x}:E:0:0-")
             self.ask(f"QTDP:-{number}:{address:016x}:R0fff")
-        self.ask("QTStart")
+        return self.console("QTStart")
+
+    def notes(self):
+        """What tstatus shows of the server's."""
+        return bytes.fromhex(re.search(r"notes:(\w*)", self.ask("qTStatus", None))[1]).decode()
+
+    def monitor(self, command):
+        return self.console("qRcmd," + command.encode().hex())
 
     def frames_created(self):
         return int(re.search(r"tcreated:(\w+)", self.ask("qTStatus", None))[1], 16)

@@ -5,6 +5,7 @@
 
 #include "agent/monitor_history.h"
 #include "agent/packets.h"
+#include "agent/trace.h"
 #include "base/hex.h"
 #include "base/text.h"
 
@@ -29,11 +30,13 @@ constexpr Setting kSettings[] = {
     {kThreadDb, "[DIRS]", "No thread-local variables unless libthread_db is in one of these", ""},
 };
 
-/// `settings`: are there any here? A recording has none.
-std::string help(bool settings) {
+/// `settings`, `tracepoints`: are there any here? A recording has none.
+std::string help(bool settings, bool tracepoints) {
   std::string out = "The following monitor commands are supported:\n";
   for (const Setting& one : kSettings)
     if (settings) out += fmt::format("  set {} {}\n    {}\n", one.name, one.values, one.purpose);
+  if (tracepoints)
+    out += "  tracepoints\n    How hits of each are collected, why so, and what a hit costs\n";
   return out + "  help\n    This text\n  exit\n    " +
          (settings ? "Quit GDBserver\n" : "End the replay\n");
 }
@@ -70,9 +73,14 @@ void on_qRcmd(Session& session, std::string_view body, Reply& reply) {
   if (!text) return reply.error(1);
   const std::string_view command = trim(*text);
   if (monitor_history(session, command, reply)) return;
+  TraceControl* const control = session.trace ? session.trace->control() : nullptr;
   if (command == "help") {
-    session.console(help(session.options.set != nullptr));
+    session.console(help(session.options.set != nullptr, control != nullptr));
     if (session.target.time_travel() != nullptr) session.console(kHistoryHelp);
+  } else if (command == "tracepoints" && control != nullptr) {
+    const std::vector<std::string> lines = control->describe_points();
+    for (const std::string& line : lines) session.console(line + "\n");
+    if (lines.empty()) session.console("There are no tracepoints.\n");
   } else if (command == "exit") {
     session.finish_server();
   } else if (command.starts_with("set ")) {

@@ -52,7 +52,9 @@ void on_vFile_open(Session& session, std::string_view body, Reply& reply) {
     session.files[number].listed = listed;
     return file_reply(reply, number);
   }
-  auto fd = open_named_for(path, *use);
+  const bool theirs = session.files_of != 0;
+  if (theirs && !use->told) return file_reply(reply, -1, EACCES);
+  auto fd = theirs ? open_theirs(session, path) : open_named_for(path, *use);
   if (!fd) return file_reply(reply, -1, errno);
   session.files[number].fd = fd->release();
   file_reply(reply, number);

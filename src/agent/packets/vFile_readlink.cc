@@ -14,7 +14,8 @@ void on_vFile_readlink(Session& session, std::string_view body, Reply& reply) {
   const std::string path = host_path(body, reply);
   const target::ListedFile* listed = nullptr;
   if (path.empty() || (only_listed(session, path, listed, reply) && listed == nullptr)) return;
-  if (listed != nullptr) return file_reply(reply, -1, EINVAL);  // it is no link
+  // It is no link; those of others are followed by the rules for them, and not told.
+  if (listed != nullptr || session.files_of != 0) return file_reply(reply, -1, EINVAL);
   std::vector<uint8_t> to(PATH_MAX);
   const ssize_t size = ::readlink(path.c_str(), reinterpret_cast<char*>(to.data()), to.size());
   if (size < 0) return file_reply(reply, -1, errno);

@@ -11,6 +11,7 @@ void on_vFile_unlink(Session& session, std::string_view body, Reply& reply) {
   if (!may_write(session, reply)) return;
   const std::string path = host_path(body, reply);
   if (path.empty()) return;
+  if (session.files_of != 0) return file_reply(reply, -1, EACCES);
   if (remove_named(path)) file_reply(reply, 0);
   else file_reply(reply, -1, errno);
 }

@@ -80,14 +80,14 @@ static struct Ring ring_of_thread(void) {
   const uint32_t count = geometry.ring_count, all = count + geometry.shared_count;
   struct Ring out = {count + tracewell_ring_at(key, geometry.shared_count), 0, 1};
   if (UNLIKELY(!thread)) {
-    out.tid = thread_id();
+    out.tid = thread_id() | TRACEWELL_OWN_NUMBER;
     return out;
   }
   uint32_t place = __atomic_load_n(&thread->place, __ATOMIC_ACQUIRE);
   if (UNLIKELY(place == 0)) place = take_ring(thread, key);
   out.tid = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);
   if (UNLIKELY(out.tid == 0)) {
-    out.tid = thread_id();
+    out.tid = thread_id() | TRACEWELL_OWN_NUMBER;
     __atomic_store_n(&thread->tid, out.tid, __ATOMIC_RELAXED);
   }
   const uint32_t number = (place & ~TRACEWELL_SHARED) - 1;
@@ -97,7 +97,7 @@ static struct Ring ring_of_thread(void) {
   return out;
 }
 
-uint32_t number_of_thread(void) { return ring_of_thread().tid; }
+uint32_t number_of_thread(void) { return ring_of_thread().tid & ~TRACEWELL_OWN_NUMBER; }
 
 enum { kPausesAtATime = 64, kTicksLog2 = 20, kLooksLog2 = 13 };
 

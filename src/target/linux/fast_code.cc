@@ -12,6 +12,7 @@
 #include "pads/planner.h"
 #include "target/linux/address_space.h"
 #include "target/linux/code_facts.h"
+#include "target/trap_reason.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -59,15 +60,15 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
   TW_ASSIGN_OR_RETURN(const CodeFacts facts,
                       code_around(space_, layout.maps, address, {stop, left}));
   if (!facts.small_stacks.empty())
-    return {Errc::Unsupported,
-            fmt::format("it is {}'s code, whose stacks may have no room for a hit",
-                        facts.small_stacks)};
+    return because(facts.small_stacks == "Go" ? TrapReason::GoCode : TrapReason::OCamlCode,
+                   ", whose stacks may have no room for a hit");
   auto segment = std::make_unique<Segment>(facts, taken_in(layout), spread_);
-  if (segment->code.unknown() != nullptr) return {Errc::Unsupported, segment->code.unknown()};
+  if (segment->code.unknown() != nullptr)
+    return because(TrapReason::UnknownCode, fmt::format(": {}", segment->code.unknown()));
   segments_.push_back(std::move(segment));
   return segments_.back().get();
 } catch (const std::bad_alloc&) {
-  return {Errc::Unsupported, "there is no memory to look at the code around it"};
+  return because(TrapReason::NoMemoryToLook);
 }
 
 /// A library may have gone, and another one have come.
@@ -120,23 +121,20 @@ pads::Plan FastCode::prepare(Segment& segment, uint64_t address, const Map& map)
 Status FastCode::insert(uint64_t address, Bytes slot, const AddressLayout& layout,
                         const Map& map, const std::function<bool()>& stop) {
   TW_CHECK(slot.size() <= FastSites::kSlotBytesMax && !slots_.contains(address));
-  if (stays_inside)
-    return {Errc::Unsupported, "a thread cannot be led out of the code of the trace"};
+  if (stays_inside) return because(TrapReason::StaysInside);
   TW_ASSIGN_OR_RETURN(Segment * segment, segment_at(address, layout, stop));
   if (!is_as_known(*segment, address)) {
     const pads::Range range = segment->code.range();
     if (std::ranges::any_of(slots_, [&](const auto& one) { return range.holds(one.first); }))
-      return {Errc::Unsupported, "the code there is not what it was"};
+      return because(TrapReason::CodeChanged);
     std::erase_if(segments_, [&](const auto& one) { return one.get() == segment; });
     TW_ASSIGN_OR_RETURN(segment, segment_at(address, layout, stop));
   }
-  if (segment->code.kept(address))
-    return {Errc::Unsupported, "its bytes must stay: data among code, or a restartable sequence"};
+  if (segment->code.kept(address)) return because(TrapReason::Kept);
   // In code without unwind information, who asks for a tracepoint knows better.
-  if (!segment->code.assume(address))
-    return {Errc::Unsupported, "no instruction begins there"};
+  if (!segment->code.assume(address)) return because(TrapReason::NoInstruction);
   const pads::Plan plan = prepare(*segment, address, map);
-  if (!plan.is_pad()) return {Errc::Unsupported, plan.why};
+  if (!plan.is_pad()) return because(TrapReason::NoJump, ": " + plan.why);
   TW_CHECK(segment->patches.add(plan));
   slots_[address].assign(slot.begin(), slot.end());
   Status done = write_pads(*segment, plan.kind == pads::Kind::Rider ? plan.host : plan.site);

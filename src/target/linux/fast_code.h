@@ -43,6 +43,7 @@ class FastCode {
   Status insert(uint64_t address, Bytes slot, const AddressLayout& layout, const Map& map,
                 const std::function<bool()>& stop);
   void remove(uint64_t address);
+  bool has(uint64_t site) const { return slots_.contains(site); }
   /// Is it known that no instruction begins there? Where nobody has asked for a site nearby, no.
   bool splits_instruction(uint64_t address) const;
   /// The program's own bytes are back everywhere.
@@ -97,6 +98,8 @@ class FastCode {
   std::vector<Mapped> mapped;
   Mapped room;
   bool unwanted = false;  // to go when threads stand still
+  bool is_nested = false;     // threads know themselves by other numbers than we do
+  bool locks_memory = false;  // what the program maps is locked (mlockall)
   /// A thread may be inside that could not be led out. What it runs stays as it is: sites go by the
   /// program's own bytes alone, and there can be no more of them.
   bool stays_inside = false;

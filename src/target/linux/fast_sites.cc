@@ -27,6 +27,7 @@
 #include "target/linux/late_pages.h"
 #include "target/linux/shared_memory.h"
 #include "target/linux/tracer.h"
+#include "target/trap_reason.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -63,11 +64,13 @@ bool may_read_segment_bases() {
   return (getauxval(AT_HWCAP2) & kFsgsbase) != 0;
 }
 
-/// How many there are behind a name of /proc/PID/status.
-size_t words_of(const std::string& status, std::string_view name) {
-  std::istringstream line{std::string(status_value(status, name))};
-  using Words = std::istream_iterator<std::string>;
-  return static_cast<size_t>(std::distance(Words(line), Words()));
+/// The thread's numbers, from our PID namespace on down to its own.
+std::vector<Tid> numbers_of(Tid tid) {
+  const auto status = read_proc(tid, "status");
+  if (!status) return {};
+  std::istringstream line{std::string(status_value(*status, "NSpid"))};
+  using Numbers = std::istream_iterator<Tid>;
+  return {Numbers(line), Numbers()};
 }
 
 /// Of address space: much of what is left to it is the program's own.
@@ -124,12 +127,6 @@ bool has_locked_memory(const std::string& status) {
   return status_value(status, "VmLck") != "0 kB";
 }
 
-Error too_many_mappings() {
-  return {Errc::Unsupported, "it has nearly as many mappings as it may (vm.max_map_count)", {}};
-}
-
-Error locked_memory() { return {Errc::Unsupported, "its memory is locked (mlock)", {}}; }
-
 }  // namespace
 
 LiveFastSites::Still::Still(Tracer& all) : tracer(all) {
@@ -147,34 +144,31 @@ LiveFastSites::~LiveFastSites() = default;
 Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   Process* const process = tracer_.find_process(pid);
   if (process == nullptr || !tracer_.seen(*process)) return {Errc::NotFound, "no such process"};
-  if (process->space->is_32_bit) return {Errc::Unsupported, "it is a 32-bit program"};
+  if (process->space->is_32_bit) return because(TrapReason::Is32Bit);
   release_unwanted();
   if (process->space->fast)
-    return {Errc::Target, "a thread stands where the last run's memory cannot go yet"};
-  if (!tracer_.options_.map_memory) return {Errc::Unsupported, "no memory is to be mapped into it"};
+    return because(TrapReason::LastRun, "", Errc::Target);
+  if (!tracer_.options_.map_memory) return because(TrapReason::MapsNothing);
   const auto text = read_proc(pid, "status");
   if (!text) return {Errc::Target, "its status cannot be read"};
   if (status_value(*text, "x86_Thread_features").find("shstk") != std::string_view::npos)
-    return {Errc::Unsupported, "it has a shadow stack"};
-  if (words_of(*text, "NSpid") > 1)
-    return {Errc::Unsupported, "it is in a PID namespace of its own"};
-  if (has_locked_memory(*text)) return locked_memory();
+    return because(TrapReason::ShadowStack);
   // Code and pads, and the tables for what it shares with us; that itself is ours.
   constexpr uint64_t kOfThePrograms = 1 << 20;
   if (const MemoryRoom room = memory_room_of(pid); room.bytes < kOfThePrograms)
-    return {Errc::Unsupported,
-            fmt::format("it may use {} KiB of memory more ({})", room.bytes >> 10,
-                        room.group.empty() ? "the machine has no more" : room.group)};
+    return because(TrapReason::MemoryLimit,
+                   fmt::format(" {} KiB of memory more ({})", room.bytes >> 10,
+                               room.group.empty() ? "the machine has no more" : room.group));
   const Thread* const lives = tracer_.first_thread(pid);
   const Tid tid = lives != nullptr ? lives->tid : pid;  // a leader that has ended shows nothing
   if (may_supply_pages(tid, kTablesAtStartKib))
-    return {Errc::Unsupported, "it supplies pages of its memory (userfaultfd)"};
-  if (!may_map_more(mappings(tid, tracer_.gives_up).size(), 0)) return too_many_mappings();
+    return because(TrapReason::SuppliesPages);
+  if (!may_map_more(mappings(tid, tracer_.gives_up).size(), 0)) return because(TrapReason::Mappings);
   FastSites::Processor out;
   for (const Tid each : task_ids(pid)) {
     const auto status = read_proc(each, "status");
     if ((status && filters_calls(*status)) || call_dispatch(each))
-      return {Errc::Unsupported, "its system calls are filtered (seccomp, SIGSYS)"};
+      return because(TrapReason::FiltersCalls);
     out.faults_do_harm |= status && forbids_faults(*status);
   }
   out.time_stamps = has_even_time_stamps();
@@ -258,16 +252,17 @@ Result<uint64_t> LiveFastSites::map_far_away(Thread& thread, uint64_t bytes, int
   const auto mapped = tracer_.remote_system_call(
       thread, {SYS_mmap, wanted, bytes, static_cast<uint64_t>(protection),
                static_cast<uint64_t>(flags), static_cast<uint64_t>(int64_t{fd}), 0});
-  if (failed(mapped) && !mapped.ok()) return mapped.error();
+  if (!mapped.ok()) return mapped.error();
+  if (*mapped == -EAGAIN) return because(TrapReason::LockedMemory);
   if (failed(mapped)) return why_unmapped(static_cast<int>(-*mapped));
   return static_cast<uint64_t>(*mapped);
 }
 
 /// A memfd in the program. Not where a thread may not read the time stamp counter: that is mostly
 /// said for all of them, before there are many, and the first one found without it is as good as
-/// any. Who has it taken away later is noticed by the collector. Nor where all memory to come is
+/// any. Who has it taken away later is noticed by the collector. `locks`: all memory to come may be
 /// locked (mlockall, MCL_FUTURE), and so filled at once: nothing tells but memory that has come.
-Result<int64_t> LiveFastSites::make_memory(Thread& thread) {
+Result<int64_t> LiveFastSites::make_memory(Thread& thread, bool& locks) {
   AddressSpace& space = *thread.process->space;
   TW_ASSIGN_OR_RETURN(const uint64_t page,
                       map_far_away(thread, kMapBytes, PROT_READ | PROT_WRITE,
@@ -275,43 +270,55 @@ Result<int64_t> LiveFastSites::make_memory(Thread& thread) {
   (void)tracer_.remote_system_call(thread, {SYS_prctl, PR_GET_TSC, page, 0, 0, 0, 0});
   const bool denied = space.read_value<int>(page) == PR_TSC_SIGSEGV;
   const auto status = read_proc(thread.tid, "status");
-  const bool locked = !status || has_locked_memory(*status);
+  locks = !status || has_locked_memory(*status);
   (void)space.write_raw(page, as_bytes("tracewell"));
   Result<int64_t> made = 0;
-  if (!denied && !locked)
+  if (!denied)
     made =
         tracer_.remote_system_call(thread, {SYS_memfd_create, page, kMemfdFlags, 0, 0, 0, 0});
   (void)tracer_.remote_system_call(thread, {SYS_munmap, page, kMapBytes, 0, 0, 0, 0});
-  if (denied)
-    return {Errc::Unsupported, "a thread may not read the time stamp counter (PR_SET_TSC)"};
-  if (locked) return locked_memory();
+  if (denied) return because(TrapReason::TicksDenied);
   if (failed(made)) return why(made, "memory cannot be shared with the program");
   return made;
+}
+
+void LiveFastSites::unlock(Thread& thread, uint64_t start, uint64_t bytes) {
+  (void)tracer_.remote_system_call(thread, {SYS_munlock, start, bytes, 0, 0, 0, 0});
+}
+
+/// Where what is mapped is locked, a page of it, which is not locked any more when it grows to all.
+Result<uint64_t> LiveFastSites::map_area(Thread& thread, uint64_t bytes, int fd, bool locks) {
+  constexpr int kReadWrite = PROT_READ | PROT_WRITE;
+  const uint64_t now = locks ? kMapBytes : bytes;
+  TW_ASSIGN_OR_RETURN(const uint64_t start,
+                      map_far_away(thread, now, kReadWrite, MAP_SHARED | MAP_NORESERVE, fd));
+  if (!locks) return start;
+  unlock(thread, start, now);
+  const auto grown = tracer_.remote_system_call(thread, {SYS_mremap, start, now, bytes, 0, 0, 0});
+  if (!failed(grown)) return start;
+  (void)tracer_.remote_system_call(thread, {SYS_munmap, start, now, 0, 0, 0, 0});
+  return why(grown, "memory cannot be mapped in the program");
 }
 
 Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   const Still still(tracer_);
   Process* const process = tracer_.find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
-  if (thread == nullptr) return {Errc::Target, "no thread can run a system call for us now"};
+  if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
   bytes = whole_pages(bytes);
   rlimit most{};
   if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < bytes)
-    return {Errc::Unsupported, "files may not be so large here (ulimit -f)"};
-  if (!has_room_for(pid, bytes))
-    return {Errc::Unsupported, "it may not have so much address space (ulimit -v)"};
+    return because(TrapReason::FileSize);
+  if (!has_room_for(pid, bytes)) return because(TrapReason::AddressSpace);
   if (tracer_.options_.alone_with_descriptors && shares_descriptors(thread->tid))
-    return {Errc::Unsupported,
-            "another process shares its descriptors (CLONE_FILES), and could read what is "
-            "collected"};
+    return because(TrapReason::SharesDescriptors);
   TW_RETURN_IF_ERROR(ticker_.start());
-  TW_ASSIGN_OR_RETURN(const int64_t made, make_memory(*thread));
+  bool locks = false;
+  TW_ASSIGN_OR_RETURN(const int64_t made, make_memory(*thread, locks));
   auto ours = take_memfd(thread->tid, made);
   const Status sized = ours.ok() ? size_memfd(ours->get(), bytes) : Status(ours.error());
   Result<uint64_t> theirs = Error{Errc::Target, "", {}};
-  if (sized)
-    theirs = map_far_away(*thread, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                          static_cast<int>(made));
+  if (sized) theirs = map_area(*thread, bytes, static_cast<int>(made), locks);
   (void)tracer_.remote_system_call(
       *thread, {SYS_close, static_cast<uint64_t>(made), 0, 0, 0, 0, 0});
   TW_RETURN_IF_ERROR(sized);
@@ -321,7 +328,10 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
     (void)tracer_.remote_system_call(*thread, {SYS_munmap, *theirs, bytes, 0, 0, 0, 0});
     return same.error();
   }
-  code_of(*process).mapped.push_back({*theirs, bytes, true});
+  FastCode& code = code_of(*process);
+  code.mapped.push_back({*theirs, bytes, true});
+  code.locks_memory = locks;
+  code.is_nested = numbers_of(thread->tid).size() > 1;
   // It is no part of the program, and large: a core file is to be as it would be without us.
   (void)tracer_.remote_system_call(*thread, {SYS_madvise, *theirs, bytes, MADV_DONTDUMP, 0, 0, 0});
   auto here = tracewell::Mapping::map(ours->get(), bytes, tracewell::Mapping::Access::Shared,
@@ -374,7 +384,11 @@ std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {
 
 FastSites::ThreadBase LiveFastSites::base_of(Thread& thread) {
   const uint64_t base = tracer_.regs(thread).fs_base;
-  return {thread.tid, base, thread.process->space->read_value<uint64_t>(base) == base,
+  const FastCode* const fast = thread.process->space->fast.get();
+  Tid own = thread.tid;
+  if (fast != nullptr && fast->is_nested)
+    if (const std::vector<Tid> all = numbers_of(own); !all.empty()) own = all.back();
+  return {thread.tid, own, base, thread.process->space->read_value<uint64_t>(base) == base,
           thread.process->beside};
 }
 
@@ -384,14 +398,15 @@ Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& c
   constexpr uint64_t kAlign = 64, kChunk = 1 << 16;
   Process* const process = tracer_.find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
-  if (thread == nullptr) return {Errc::Target, "no thread can run a system call for us now"};
-  if (!process->space->fast) return {Errc::Unsupported, "another program runs there now"};
+  if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
+  if (!process->space->fast) return because(TrapReason::ReplacedProgram);
   FastCode& fast = *process->space->fast;
   if (fast.room.bytes < bytes) {
     const uint64_t chunk = std::max(kChunk, whole_pages(bytes));
     TW_ASSIGN_OR_RETURN(const uint64_t start,
                         map_far_away(*thread, chunk, PROT_READ | PROT_EXEC,
                                      MAP_PRIVATE | MAP_ANONYMOUS, -1));
+    if (fast.locks_memory) unlock(*thread, start, chunk);
     fast.room = {start, chunk};
     fast.mapped.push_back(fast.room);
   }
@@ -415,26 +430,26 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   const Still still(tracer_);
   Process* const process = tracer_.find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
-  if (thread == nullptr) return {Errc::Target, "no thread can run a system call for us now"};
-  if (!process->space->fast) return {Errc::Unsupported, "another program runs there now"};
+  if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
+  if (!process->space->fast) return because(TrapReason::ReplacedProgram);
   constexpr uint64_t kAround = 160;  // as far as short jumps, and the instructions there, reach
   const bool is_broken = std::ranges::any_of(process->hardware, [&](const HardwareSlot& slot) {
     return slot.users > 0 && slot.kind == Breakpoints::Kind::Hardware &&
            slot.address - (address - kAround) < 2 * kAround;
   });
   if (is_broken || process->space->has_patch(address - kAround, 2 * kAround))
-    return {Errc::Limit, "a breakpoint or another tracepoint is in its way"};
+    return because(TrapReason::Breakpoint, "", Errc::Limit);
   const AddressLayout layout = layout_of(thread->tid, tracer_.gives_up);
   if (layout.maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
   if (!may_map_more(layout.maps.size(), process->space->fast->mapped.size()))
-    return too_many_mappings();
-  if (is_shared(layout.maps, address))
-    return {Errc::Unsupported, "other processes may share its code"};
+    return because(TrapReason::Mappings);
+  if (is_shared(layout.maps, address)) return because(TrapReason::SharedCode);
   const auto map = [&](uint64_t start, uint64_t bytes) {
     const auto mapped = tracer_.remote_system_call(
         *thread, {SYS_mmap, start, bytes, PROT_READ | PROT_EXEC,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~uint64_t{0}, 0});
     if (failed(mapped)) return false;
+    if (code_of(*process).locks_memory) unlock(*thread, static_cast<uint64_t>(*mapped), bytes);
     code_of(*process).mapped.push_back({static_cast<uint64_t>(*mapped), bytes});
     return static_cast<uint64_t>(*mapped) == start;
   };
@@ -447,6 +462,11 @@ void LiveFastSites::remove(Pid pid, uint64_t address) {
   const Still still(tracer_);
   Process* const process = tracer_.find_process(pid);
   if (process != nullptr && process->space->fast) process->space->fast->remove(address);
+}
+
+bool LiveFastSites::stands(Pid pid, uint64_t address) const {
+  const Process* const process = tracer_.find_process(pid);
+  return process != nullptr && process->space->fast && process->space->fast->has(address);
 }
 
 bool LiveFastSites::is_as_before(Pid pid, uint64_t address) {

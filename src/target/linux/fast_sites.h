@@ -40,6 +40,7 @@ class LiveFastSites final : public FastSites {
   void change(Pid pid, uint64_t address, uint8_t byte) override;
   Status insert(Pid pid, uint64_t address, Bytes slot) override;
   void remove(Pid pid, uint64_t address) override;
+  bool stands(Pid pid, uint64_t address) const override;
   bool is_as_before(Pid pid, uint64_t address) override;
   void to_block(const Found& found, std::span<uint8_t> block) override;
   std::pair<uint64_t, uint64_t> changed_range(Pid pid) override;
@@ -86,7 +87,9 @@ class LiveFastSites final : public FastSites {
   bool supplies_pages(const Process& process);
   FastCode& code_of(Process& process);
   Result<uint64_t> map_far_away(Thread& thread, uint64_t bytes, int protection, int flags, int fd);
-  Result<int64_t> make_memory(Thread& thread);
+  Result<int64_t> make_memory(Thread& thread, bool& locks);
+  Result<uint64_t> map_area(Thread& thread, uint64_t bytes, int fd, bool locks);
+  void unlock(Thread& thread, uint64_t start, uint64_t bytes);
   void want_ticks();
 
   Tracer& tracer_;

@@ -1,0 +1,62 @@
+// What a run says of its tracepoints: how their hits are collected, and which have no frame.
+#include <fmt/format.h>
+
+#include "agent/engine.h"
+
+namespace tracewell::agent {
+
+using target::because;
+using target::TrapReason;
+
+/// As they are now: a breakpoint may have come to a pad's place.
+std::vector<PointWay> Engine::ways() const {
+  std::vector<PointWay> out;
+  for (size_t i = 0; i < points_.size(); ++i) {
+    const TracepointDef& definition = definitions_[i];
+    out.push_back({definition.number, points_[i].way});
+    HitWay& way = out.back().way;
+    if (way.kind == HitWay::Kind::Pad && fast_ && !fast_->stands(definition.address))
+      way = HitWay::trap(because(TrapReason::Breakpoint));
+  }
+  return out;
+}
+
+/// The user's, and behind them what the server has to say: the one text of a status that GDB shows
+/// and saves. GDB opens no trace file with a line of 1000 bytes.
+std::string Engine::notes() const {
+  constexpr size_t kLineMax = 990, kNumbers = 200;
+  std::string out = notes_;
+  const size_t others = kNumbers / 2 + user_name_.size() + stop_note_.size() +
+                        error_text_.size() + end_text_.size();
+  const auto add = [&](const std::string& text) {
+    const size_t all = out.size() + text.size() + 2;
+    if (text.empty() || 2 * (others + all) > kLineMax) return !text.empty();
+    out += (out.empty() ? "" : "; ") + text;
+    return false;
+  };
+  if (add(text_of(losses())) || add(text_of(ways()))) add("monitor tracepoints tells more");
+  return out;
+}
+
+HitLosses Engine::losses() const {
+  HitLosses out = fast_lost_;
+  if (fast_) out += fast_->losses();
+  return out;
+}
+
+std::vector<std::string> Engine::describe_points() const {
+  std::vector<std::string> out;
+  const std::vector<PointWay> all = ways();
+  for (size_t i = 0; i < all.size(); ++i) {
+    std::string line = name_of(definitions_[i]) + ": " + text_of(all[i].way);
+    line.front() = 'T';  // of "tracepoint"
+    out.push_back(std::move(line));
+  }
+  if (std::string text = text_of(losses()); !text.empty()) {
+    text.front() = 'H';  // of "hits"
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
+}  // namespace tracewell::agent
