@@ -7,7 +7,8 @@ enable_language(ASM)
 make_sees_root(inproc)  # it has no library
 set(collector_folder ${CMAKE_SOURCE_DIR}/src/inproc/collect)
 add_library(collector_objects OBJECT ${collector_folder}/collect.c
-            ${collector_folder}/rings.c ${collector_folder}/vectors.c ${collector_folder}/copy.S)
+            ${collector_folder}/rings.c ${collector_folder}/reads.c
+            ${collector_folder}/vectors.c ${collector_folder}/copy.S)
 target_include_directories(collector_objects PRIVATE ${TRACEWELL_SEES_ROOT}/inproc)
 target_compile_options(collector_objects PRIVATE $<$<COMPILE_LANGUAGE:C>:
   -std=gnu11 -O2 -g0 -fPIC -ffreestanding -fno-builtin -fvisibility=hidden -fno-stack-protector

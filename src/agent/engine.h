@@ -81,7 +81,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void on_leave(target::Tid tid) override, on_exit(target::Tid tid) override;
   void on_exec(target::Pid pid) override { replaced_ = replaced_ || pid == pid_; }
   bool on_tick() override;
-  void on_poll() override, on_still() override;
+  void on_poll() override, on_still() override, on_failed_load() override;
   std::vector<Marker> markers(target::Pid pid) override { return find_markers(target_, pid); }
 
   bool running() const { return running_; }
@@ -185,7 +185,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   uint64_t rings_bytes_ = 0;            // that rings may take at most
   Collector collector_{variables_, buffer_};
   bool disconnected_ = false, full_ = false, unpublished_ = false;
-  std::string user_name_, notes_, stop_note_, error_text_, end_text_, told_unseen_;
+  std::string user_name_, notes_, stop_note_, error_text_, end_text_, told_unseen_, handlers_;
 
   bool running_ = false, program_ended_ = false, let_go_ = false, replaced_ = false;  // (by exec)
   target::Pid pid_ = 0;

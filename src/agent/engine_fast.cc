@@ -22,7 +22,7 @@ std::optional<FastUse> parse_fast_use(std::string_view word) {
 
 void Engine::begin_fast() {
   drop_fast();
-  remarks_.clear();
+  remarks_.clear(), handlers_.clear();
   no_pads_ = {};
   const auto asks = [](const TracepointDef& one) { return one.fast_length.has_value(); };
   const bool asked = std::ranges::any_of(definitions_, asks);
@@ -182,6 +182,7 @@ void Engine::end_fast() {
   FastTaker taker(*this);
   fast_->close(taker);
   fast_lost_ += fast_->losses();
+  handlers_ = fast_->text_of_handlers();
   buffer_.set_lost(fast_lost_.all());
   drop_fast();
 }
@@ -217,6 +218,9 @@ void Engine::on_still() {
          "kernel, or the program has changed that code. Tracepoints are traps from now on");
   const auto change = std::exchange(change_, FastTrace::Change::None);
   if (change == FastTrace::Change::None) return;
+  if (change == FastTrace::Change::Faults || change == FastTrace::Change::Handlers)
+    fast_->learn_handlers();
+  if (change == FastTrace::Change::Handlers) return;
   insert_anew(change == FastTrace::Change::Code ? &fast_->gone() : nullptr);
 }
 
@@ -249,6 +253,10 @@ void Engine::on_leave(target::Tid tid) {
   if (!running_ || !fast_) return;
   FastTaker taker(*this);
   fast_->make_room(tid, taker);
+}
+
+void Engine::on_failed_load() {
+  if (fast_) fast_->stop_loads();
 }
 
 void Engine::catch_up() {

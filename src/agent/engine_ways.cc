@@ -34,7 +34,9 @@ std::string Engine::notes() const {
     out += (out.empty() ? "" : "; ") + text;
     return false;
   };
-  if (add(text_of(losses())) || add(text_of(ways()))) add("monitor tracepoints tells more");
+  const std::string handlers = fast_ ? fast_->text_of_handlers() : handlers_;
+  const bool left_out = add(text_of(losses())) || add(handlers);
+  if (left_out || add(text_of(ways()))) add("monitor tracepoints tells more");
   return out;
 }
 

@@ -89,7 +89,7 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes, uint64_t rings_b
   tracewell_area& area = fast::make_area(shared_.bytes, shape_);
   mark_.emplace(area.reader);
   geometry_ = fast::make_geometry(shape_, shared_.address);
-  geometry_.reads_by_call = processor_.faults_do_harm ? 1 : 0;
+  geometry_.reads = processor_.faults_do_harm ? TRACEWELL_READS_CALL : TRACEWELL_READS_LOAD;
   for (const auto& [offset, bytes, component] : processor_.vector_parts)
     vector_parts_.push_back({offset, bytes, component});
   if (processor_.vector_bytes > TRACEWELL_VECTOR_BYTES ||
@@ -103,6 +103,7 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes, uint64_t rings_b
   set_clock(area);
   reader_.emplace(shared_.bytes, shape_);
   TW_ASSIGN_OR_RETURN(collect_, place_collector());
+  if (processor_.faults_do_harm) learn_handlers();
   return {};
 }
 
@@ -196,7 +197,7 @@ void FastTrace::change(uint32_t& number, uint32_t value) {
 /// costs the program as much as hundreds of hits.
 void FastTrace::prepare_rings() {
   const auto threads = sites_.threads(pid_);
-  geometry_.keys = processor_.faults_do_harm ? TRACEWELL_KEYS_FS_BASE : TRACEWELL_KEYS_SELF;
+  geometry_.keys = TRACEWELL_KEYS_SELF;
   for (const auto& thread : threads)
     if (thread.fs_base != 0) choose_keys(thread);
   sites_.populate(pid_, 0, shape_.vectors_offset());
@@ -566,11 +567,15 @@ FastTrace::Change FastTrace::look() {
   }
   gone_ = now.gone;
   if (!gone_.empty()) return Change::Code;
-  if (!now.faults_do_harm || processor_.faults_do_harm) return Change::None;
-  processor_.faults_do_harm = true;
-  if (geometry_.keys == TRACEWELL_KEYS_SELF) change(geometry_.keys, TRACEWELL_KEYS_FS_BASE);
-  change(geometry_.reads_by_call, 1);
-  return Change::Faults;
+  if (now.faults_do_harm && !processor_.faults_do_harm) {
+    processor_.faults_do_harm = true;
+    change(geometry_.reads, TRACEWELL_READS_CALL);
+    return Change::Faults;
+  }
+  look_at_memory(now);
+  constexpr std::chrono::seconds kLearnsEvery(1);
+  if (!now.has_new_handlers || Steady::now() - learned_at_ < kLearnsEvery) return Change::None;
+  return Change::Handlers;
 }
 
 }  // namespace tracewell::agent

@@ -26,7 +26,9 @@
 #include "base/bytes.h"
 #include "base/death_mark.h"
 #include "base/result.h"
+#include "base/share_of_time.h"
 #include "fast/area.h"
+#include "fast/known_ranges.h"
 #include "fast/ring_reader.h"
 #include "fast/tick_clock.h"
 #include "fast/vector_state.h"
@@ -100,9 +102,17 @@ class FastTrace {
     Ticks,    // a thread may not read the time stamp counter: the same
     Inside,   // a thread cannot be led out of placed code: the same
     Code,     // some code is not what it was: those of gone() are to be inserted again
+    Handlers,  // it has new handlers of faults: learn_handlers()
   };
   /// Looks at some of its threads, others each time; what was told is not told again.
   Change look();
+  /// While the program stands still, after Change::Faults or Handlers: if they can be put back when
+  /// the kernel takes them away, memory is read by loads all the same.
+  void learn_handlers();
+  /// One may do harm from now on: none until the next look().
+  void stop_loads();
+  /// What has been done for handlers of the program's; "" = nothing.
+  std::string text_of_handlers() const;
   /// Their addresses.
   const std::vector<uint64_t>& gone() const { return gone_; }
   /// After remove(): can it be inserted again? Other code there is not what somebody meant.
@@ -127,6 +137,7 @@ class FastTrace {
   fast::RingReader::Visit to_hits(FastHits& hits);
   fast::RingReader::Enough for_a_while(Share share);
   void tell_time(), hurry();
+  void look_at_memory(const target::FastSites::Conduct& now);
   void free_drained();
   bool make_frame(const fast::RingRecord& record, FastHit& hit);
   Bytes vectors_of(const fast::RecordBlock& change, uint32_t ring);
@@ -149,6 +160,10 @@ class FastTrace {
   fast::AreaShape shape_;
   std::optional<DeathMark> mark_;  // in what is shared
   std::optional<fast::RingReader> reader_;
+  std::optional<fast::KnownRanges> known_;  // where faults of loads can be mended
+  std::chrono::steady_clock::time_point mapped_at_, learned_at_;  // the last looks at them
+  ShareOfTime looks_at_maps_{99};
+  bool maps_changed_ = false;
   tracewell_geometry geometry_{};     // as hits have it
   uint64_t collect_ = 0, calls_ = 0, geometry_at_ = 0;  // addresses in the process
   std::map<int64_t, uint64_t> bases_;  // of fs, by thread

@@ -12,9 +12,10 @@
 namespace tracewell::agent {
 namespace {
 
-constexpr std::string_view kCosts[] = {"about 0.02 us a hit", "about 0.1 us a hit",
-                                       "about 1 us a hit (memory is read by system calls)",
-                                       "about 15 us a hit"};
+constexpr std::string_view kCosts[] = {
+    "about 0.02 us a hit", "about 0.1 us a hit",
+    "0.1 to 1 us a hit (the program handles faults: new memory is read by system calls)",
+    "about 15 us a hit"};
 constexpr size_t kWaysTold = 8, kRunsTold = 8;
 
 struct LossRow {

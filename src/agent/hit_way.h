@@ -15,7 +15,7 @@ namespace tracewell::agent {
 enum class HitCost : uint8_t {
   Memory,     // a pad that collects memory and variables, by loads
   Registers,  // a pad that collects registers as well
-  Calls,      // a pad that reads memory by system calls
+  Calls,      // a pad that reads memory that it does not know by system calls
   Stop,       // a trap
 };
 /// "about 15 us a hit"

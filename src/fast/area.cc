@@ -137,6 +137,7 @@ tracewell_geometry make_geometry(const AreaShape& shape, uint64_t address) {
   place(geometry.threads, shape.threads_offset());
   place(geometry.rings, shape.rings_offset());
   place(geometry.vectors, shape.vectors_offset());
+  place(geometry.ranges, shape.ranges_offset());
   place(geometry.commits, shape.commit_offset());
   place(geometry.data, shape.data_offset());
   geometry.thread_mask = shape.threads - 1;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ring/frame_ring.h"
+#include "ring/readable_ranges.h"
 
 namespace tracewell::fast {
 
@@ -33,8 +34,11 @@ struct AreaShape {
   uint64_t vectors_offset() const {
     return whole_pages(rings_offset() + uint64_t{all_rings()} * sizeof(tracewell_frame_ring));
   }
-  uint64_t commit_offset() const {
+  uint64_t ranges_offset() const {
     return whole_pages(vectors_offset() + uint64_t{rings} * sizeof(tracewell_vectors));
+  }
+  uint64_t commit_offset() const {
+    return whole_pages(ranges_offset() + sizeof(tracewell_ranges));
   }
   uint64_t cells() const { return ring_bytes / TRACEWELL_CELL; }
   uint64_t data_offset() const {

@@ -58,6 +58,11 @@ extern "C" {
 #define TRACEWELL_KEYS_FS_BASE 1u   /* the base of fs */
 #define TRACEWELL_KEYS_THREAD_ID 2u /* 2 * thread id + 1 */
 
+/* How hits read the program's memory. */
+#define TRACEWELL_READS_LOAD 0u  /* by loads, whose faults a tracer mends */
+#define TRACEWELL_READS_CALL 1u  /* by system calls, since a fault would do harm */
+#define TRACEWELL_READS_KNOWN 2u /* by loads in ranges that the tracer knows, else by calls */
+
 /* A key, and a ring's owner, of a thread that has ended: no thread has such a key. */
 #define TRACEWELL_NOBODY 0xfffffffffffffffeu
 /* In a thread's number: it is what the thread knows itself by (gettid), which its tracer may know
@@ -149,9 +154,9 @@ struct tracewell_geometry {
   uint32_t ring_count, shared_count; /* of one thread each; behind those, at least 1 */
   /* The tracer changes the lowest byte of these two while threads run. */
   uint32_t keys;          /* TRACEWELL_KEYS_… */
-  uint32_t reads_by_call; /* 1: of memory, since a fault would do harm; 0: loads, whose faults a
-                           * tracer mends */
+  uint32_t reads;         /* TRACEWELL_READS_… */
   struct tracewell_vectors* vectors;
+  struct tracewell_ranges* ranges; /* ring/readable_ranges.h */
   /* Components whose registers a hit may compare by itself, without XSAVEC. */
   uint64_t vectors_direct;
   /* Where in a state components begin, by number; those that come behind the legacy part. */
@@ -174,7 +179,7 @@ static inline uint32_t tracewell_ring_at(uint64_t key, uint32_t rings) {
 }
 static_assert(sizeof(tracewell_frame_ring) == 128 && sizeof(tracewell_thread) == 16);
 static_assert(sizeof(tracewell_area) == 128 + 512 * 8);
-static_assert(sizeof(tracewell_geometry) == 312 && offsetof(tracewell_geometry, vectors) == 64);
+static_assert(sizeof(tracewell_geometry) == 320 && offsetof(tracewell_geometry, vectors) == 64);
 static_assert(sizeof(tracewell_vectors) % 64 == 0);
 #endif
 #endif

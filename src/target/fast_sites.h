@@ -46,12 +46,18 @@ class FastSites {
     std::vector<VectorPart> vector_parts;  // of that
     uint64_t vectors_direct = 0;  // components with instructions to compare their registers by
   };
+  /// From here up to there.
+  struct Range {
+    uint64_t start = 0, end = 0;
+  };
   /// What the program has come to do that code in it has to respect.
   struct Conduct {
     bool filters_calls = false;   // system calls other than its own may end it
     bool supplies_pages = false;  // of its memory, by threads of its own (userfaultfd)
     bool faults_do_harm = false;  // as of Processor
     bool stays_inside = false;    // a thread cannot be led out of placed code
+    bool faults_are_mended = false;  // loads of what is readable() may fault all the same
+    bool has_new_handlers = false;   // learn_handlers() is to be called, while it stands still
     std::vector<uint64_t> gone;   // sites whose code is not what we made of it: to be removed
   };
   /// Registers as code in the process has found them.
@@ -69,12 +75,24 @@ class FastSites {
     bool points_to_itself = false;  // the word there is the address of it
     bool is_other = false;  // of a process beside this one, which may have anybody's base
   };
+  /// What faults of loads did to handlers of the program's, so far. See Conduct::faults_are_mended.
+  struct Mended {
+    uint64_t restored = 0;  // the kernel had taken one away, and it is there again
+    uint64_t lost = 0;      // nobody knew what was there
+  };
   virtual ~FastSites() = default;
 
   /// Can there be fast sites in this process at all? Unsupported, with the reason, if not.
   virtual Result<Processor> processor(Pid pid) = 0;
   /// While it runs, of a few of its threads and sites: others at each call.
   virtual Conduct conduct(Pid pid) = 0;
+  /// What handlers for faults it has: where the kernel takes one away since a load has failed, it
+  /// is put back from then on. Unsupported where that cannot be done.
+  virtual Status learn_handlers(Pid pid) = 0;
+  virtual Mended mended(Pid pid) = 0;
+  /// Memory that can be loaded from now, in order, and where nothing but a value comes of it. Not
+  /// where such a load has failed all the same.
+  virtual std::vector<Range> readable(Pid pid) = 0;
   /// Zeroed. One for each process; given back by release().
   virtual Result<Shared> share(Pid pid, uint64_t bytes) = 0;
   /// So that the process need not wait for it when it first writes there, nor is charged for it:

@@ -62,6 +62,9 @@ class HitHandler {
   /// A thread of a process with fast sites is led out of code of ours, and may be waiting for what
   /// it has to say to be taken. No moment to touch the process.
   virtual void on_leave(Tid tid) { (void)tid; }
+  /// Loads of what FastSites::readable() has told may do harm from now on, until it is asked again:
+  /// one has failed, or a handler is gone. No moment to touch the process.
+  virtual void on_failed_load() {}
   /// The thread, of a process with fast sites, is about to end: it runs nothing of the program any
   /// more. No moment to touch the process.
   virtual void on_exit(Tid tid) { (void)tid; }

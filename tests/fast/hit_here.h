@@ -14,7 +14,9 @@
 #include "base/check.h"
 #include "fast/area.h"
 #include "fast/collector_code.h"
+#include "fast/known_ranges.h"
 #include "fast/load_table.h"
+#include "fast/readable_here.h"
 #include "fast/record.h"
 #include "fast/ring_reader.h"
 
@@ -45,7 +47,8 @@ class HitsHere {
         memory_(pages(shape.bytes(), PROT_READ | PROT_WRITE)),
         code_(pages(kCodeBytes, PROT_READ | PROT_WRITE | PROT_EXEC)),
         area_(make_area(memory_, shape)),
-        reader_(memory_, shape) {
+        reader_(memory_, shape),
+        known_(memory_, shape) {
     area_.timestamp_number = kTimestamp;
     area_.thread_number = kThread;
     area_.processor_number = kProcessor;
@@ -113,7 +116,7 @@ class HitsHere {
                        .variables = reinterpret_cast<uint64_t>(area_.variables)},
          .registers = places,
          .variables = variables,
-         .memory_reads = geometry_->reads_by_call == 0 ? axjit::MemoryReads::Direct
+         .memory_reads = geometry_->reads == TRACEWELL_READS_LOAD ? axjit::MemoryReads::Direct
                                              : axjit::MemoryReads::Called});
     TW_CHECK(body.ok());
     auto* const code = reinterpret_cast<uint8_t*>(take(body->code.size()));
@@ -132,6 +135,13 @@ class HitsHere {
     }
     return base;
   }
+
+  /// TRACEWELL_READS_…; where it goes by what is known, that is what is mapped now.
+  void read_by(uint32_t how) {
+    geometry_->reads = how;
+    if (how == TRACEWELL_READS_KNOWN) known_.set(readable_here());
+  }
+  KnownRanges& known() { return known_; }
 
   tracewell_area& area() { return area_; }
   tracewell_geometry& geometry() { return *geometry_; }
@@ -176,6 +186,7 @@ class HitsHere {
   tracewell_area& area_;
   tracewell_geometry* geometry_ = nullptr;
   RingReader reader_;
+  KnownRanges known_;
   tracewell_native_calls calls_{};
   uint64_t used_ = 0;
 };

@@ -147,17 +147,21 @@ struct Edge {
   ~Edge() { munmap(two.data(), two.size()); }
 };
 
-class FastMemory : public testing::TestWithParam<bool> {};  // by system calls
+/// By TRACEWELL_READS_….
+class FastMemory : public testing::TestWithParam<uint32_t> {
+ protected:
+  static bool loads() { return GetParam() == TRACEWELL_READS_LOAD; }
+};
 
 TEST_P(FastMemory, AConditionThatFaultsIsRecordedAsFault) {
   HitsHere here;
-  if (GetParam()) here.geometry().reads_by_call = 1;
+  here.read_by(GetParam());
   const uint64_t body = here.add(1, {{}}, reg(6) + Code{kRef64, kEnd});
   Registers before;
   before.general[6] = 0x1000;
   const uint64_t faults = LoadTable::faults;
   EXPECT_EQ(call_body(body, before), before);
-  EXPECT_EQ(LoadTable::faults > faults, !GetParam());
+  EXPECT_EQ(LoadTable::faults > faults, loads());
   const auto records = here.records();
   ASSERT_EQ(records.size(), 1U);
   const auto blocks = blocks_of(records[0]);
@@ -169,8 +173,8 @@ TEST_P(FastMemory, AConditionThatFaultsIsRecordedAsFault) {
 
 TEST_P(FastMemory, IsReadUpToWhereItCannotBe) {
   HitsHere here;
-  if (GetParam()) here.geometry().reads_by_call = 1;
   const Edge edge;
+  here.read_by(GetParam());
   for (const uint64_t size : {1, 7, 8, 9, 63, 256, 257, 1000, 4000})
     for (const int64_t beyond : {-300, -1, 0, 1, 5, 8, 64, 257}) {
       const uint8_t* const from = edge.end - size + beyond;
@@ -201,8 +205,8 @@ TEST_P(FastMemory, IsReadUpToWhereItCannotBe) {
 
 TEST_P(FastMemory, TextsEndWithTheirZeroByte) {
   HitsHere here;
-  if (GetParam()) here.geometry().reads_by_call = 1;
   const Edge edge;
+  here.read_by(GetParam());
   std::memcpy(edge.end - 6, "hello", 6);
   std::memcpy(edge.end - 20, "no end here", 11);
   const auto collect = [&](const void* from, uint8_t max) {
@@ -227,8 +231,8 @@ TEST_P(FastMemory, TextsEndWithTheirZeroByte) {
 /// Where nothing but memory is collected, code is made for that.
 TEST_P(FastMemory, AloneIsReadAsAmongOthers) {
   HitsHere here;
-  if (GetParam()) here.geometry().reads_by_call = 1;
   const Edge edge;
+  here.read_by(GetParam());
   for (const uint64_t size : {1, 2, 3, 4, 5, 6, 7, 8, 11, 15, 16, 31, 64, 100})
     for (const int64_t beyond : {-100, -1, 0, 1, 2, 3, 4, 7, 8, 15}) {
       const uint8_t* const from = edge.end - size + beyond;
@@ -260,7 +264,9 @@ TEST_P(FastMemory, AloneIsReadAsAmongOthers) {
   EXPECT_EQ(here.lost(), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, FastMemory, testing::Values(false, true));
+INSTANTIATE_TEST_SUITE_P(All, FastMemory,
+                         testing::Values(TRACEWELL_READS_LOAD, TRACEWELL_READS_CALL,
+                                         TRACEWELL_READS_KNOWN));
 
 TEST(FastHit, ExpressionsCollectMemoryAndVariables) {
   HitsHere here;

@@ -50,7 +50,7 @@ TEST_P(FastStack, NoHitTakesMoreThanIsSaid) {
   const ThisProcessor processor;
   if (!processor.has_xsavec) GTEST_SKIP() << "XSAVEC or XGETBV with 1 is missing";
   set_vectors(here.geometry(), processor.parts, processor.direct);
-  if (GetParam()) here.geometry().reads_by_call = 1;
+  if (GetParam()) here.geometry().reads = TRACEWELL_READS_CALL;
   auto* const page = static_cast<uint8_t*>(mmap(nullptr, 4096, PROT_NONE,
                                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   const auto nowhere = reinterpret_cast<uint64_t>(page);

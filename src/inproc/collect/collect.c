@@ -8,16 +8,10 @@
  * collect in between: see ring/frame_ring.h. So what changes a ring's `head` is one instruction. It
  * has no lock prefix where no other thread changes it. */
 #include "inproc/collect/collect.h"
+#include "inproc/collect/reads.h"
 #include "inproc/collect/rings.h"
 
 enum { kMemoryAccess = 9, kNotRecorded = 18, kPrintFailed = 19 }; /* tracewell::ax::Fault */
-
-uint64_t copy_loads(uint8_t* to, uint64_t from, uint64_t bytes);
-uint64_t copy_text_loads(uint8_t* to, uint64_t from, uint64_t max);
-
-static ALWAYS_INLINE int reads_by_call(void) { /* may change at any time */
-  return __atomic_load_n(&geometry.reads_by_call, __ATOMIC_RELAXED) != 0;
-}
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
@@ -29,32 +23,6 @@ static void note_fault(struct tracewell_hit* hit, uint32_t fault, uint64_t addre
   if (hit->fault != 0) return;
   hit->fault = fault;
   hit->fault_address = address;
-}
-
-static uint64_t read_by_call(void* to, uint64_t from, uint64_t bytes) {
-  struct {
-    const void* base;
-    uint64_t bytes;
-  } mine = {to, bytes}, its = {(const void*)from, bytes};
-  /* By the thread's own number: that of a process has no memory once its first thread has ended. */
-  const long self = (long)thread_id();
-  /* One page at a time: a range that cannot be read as a whole is not read at all. */
-  uint64_t done = 0;
-  while (done < bytes) {
-    const uint64_t to_page = 4096 - ((from + done) & 4095);
-    mine.base = (uint8_t*)to + done;
-    its.base = (const void*)(from + done);
-    mine.bytes = its.bytes = to_page < bytes - done ? to_page : bytes - done;
-    if (call(kProcessVmReadv, self, &mine, 1, &its, 1, 0) != (long)its.bytes)
-      break;
-    done += its.bytes;
-  }
-  return done;
-}
-
-static inline uint64_t copy(void* to, uint64_t from, uint64_t bytes) {
-  if (LIKELY(!reads_by_call())) return copy_loads(to, from, bytes);
-  return read_by_call(to, from, bytes);
 }
 
 enum { kFaultBlock = 10 };
@@ -144,13 +112,7 @@ ENTRY int tw_trace_string(struct tracewell_native_context* context, uint64_t add
   uint64_t wanted = max < kMemoryMax ? max : kMemoryMax;
   if (wanted > room) wanted = room;
   uint8_t* const to = hit->at + kMemoryHead;
-  uint64_t got = 0;
-  if (!reads_by_call())
-    got = copy_text_loads(to, address, wanted);
-  else
-    while (got < wanted && read_by_call(to + got, address + got, 1) == 1 &&
-           to[got++] != 0) {
-    }
+  const uint64_t got = copy_text(to, address, wanted);
   const int whole = got != 0 && to[got - 1] == 0;
   if (got != 0) hit->at = put_memory_head(hit->at, address, got) + got;
   if (whole || got == max) return 1;

@@ -9,69 +9,84 @@
 
   .text
 
-/* uint64_t copy_loads(uint8_t* to, uint64_t from, uint64_t bytes): how many could be read, from the
- * beginning. rep movsb takes some 30 cycles before it begins. */
-  .globl copy_loads
-  .hidden copy_loads
-  .type copy_loads, @function
-copy_loads:
+/* uint64_t NAME(uint8_t* to, uint64_t from, uint64_t bytes): how many could be read, from the
+ * beginning. rep movsb takes some 30 cycles before it begins. Where a load of several bytes fails,
+ * `retries` goes on byte by byte. */
+  .macro define_copy name retries
+  .globl \name
+  .hidden \name
+  .type \name, @function
+\name:
   mov %rdx, %rcx
   cmp $256, %rdx
-  ja .Lmany
-.Lwords:
+  ja .Lmany\@
+.Lwords\@:
   sub $8, %rcx
-  jb .Lrest
-.Lword:
+  jb .Lrest\@
+.Lword\@:
   mov (%rsi), %rax
   mov %rax, (%rdi)
   add $8, %rsi
   add $8, %rdi
-  jmp .Lwords
-.Lwords_end:
+  jmp .Lwords\@
+.Lwords_end\@:
   add $8, %rcx
-  jmp .Lbytes
-.Lrest:
+  .if \retries
+  jmp .Lbytes\@
+  .else
+  jmp .Ldone\@
+  .endif
+.Lrest\@:
   add $8, %rcx
   test $4, %cl
-  jz .Lpair
-.Lfour:
+  jz .Lpair\@
+.Lfour\@:
   mov (%rsi), %eax
   mov %eax, (%rdi)
   add $4, %rsi
   add $4, %rdi
   sub $4, %rcx
-.Lpair:
+.Lpair\@:
   test $2, %cl
-  jz .Lbytes
-.Ltwo:
+  jz .Lbytes\@
+.Ltwo\@:
   movzwl (%rsi), %eax
   mov %ax, (%rdi)
   add $2, %rsi
   add $2, %rdi
   sub $2, %rcx
-.Lbytes:
+.Lbytes\@:
   test %rcx, %rcx
-  jz .Ldone
-.Lbyte:
+  jz .Ldone\@
+.Lbyte\@:
   movzbl (%rsi), %eax
   mov %al, (%rdi)
   inc %rsi
   inc %rdi
   dec %rcx
-  jnz .Lbyte
-  jmp .Ldone
-.Lmany:
+  jnz .Lbyte\@
+  jmp .Ldone\@
+.Lmany\@:
   rep movsb
-.Ldone:
+.Ldone\@:
   mov %rdx, %rax
   sub %rcx, %rax
   ret
-  may_fault .Lword, .Lwords_end
-  may_fault .Lfour, .Lbytes
-  may_fault .Ltwo, .Lbytes
-  may_fault .Lbyte, .Ldone
-  may_fault .Lmany, .Ldone
-  .size copy_loads, . - copy_loads
+  may_fault .Lword\@, .Lwords_end\@
+  .if \retries
+  may_fault .Lfour\@, .Lbytes\@
+  may_fault .Ltwo\@, .Lbytes\@
+  .else
+  may_fault .Lfour\@, .Ldone\@
+  may_fault .Ltwo\@, .Ldone\@
+  .endif
+  may_fault .Lbyte\@, .Ldone\@
+  may_fault .Lmany\@, .Ldone\@
+  .size \name, . - \name
+  .endm
+
+  define_copy copy_loads 1
+  define_copy copy_known_loads 0
 
 /* uint64_t copy_text_loads(uint8_t* to, uint64_t from, uint64_t max): as copy_loads, up to and with
  * a zero byte. */

@@ -111,6 +111,8 @@ Decision Tracer::on_signal(Thread& thread, int signal) {
                             ? thread.process->space->fast->redirected(signal, pc)
                             : std::nullopt) {
     set_pc(thread, *next);
+    if (FaultHandlers::is_of_a_fault(signal))
+      fast.mend(thread, signal, reinterpret_cast<uint64_t>(info.si_addr));
     return {};
   }
   settle(thread);

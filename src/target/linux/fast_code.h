@@ -24,6 +24,7 @@
 namespace tracewell::target::live {
 
 class AddressSpace;
+class FaultHandlers;
 struct CodeFacts;
 struct AddressLayout;
 
@@ -108,6 +109,7 @@ class FastCode {
   /// A handler of signals was started from inside and may return there, however much later: the
   /// memory is left to the program.
   bool has_handler = false;
+  std::shared_ptr<FaultHandlers> handlers;  // where loads may fail though the program handles that
 
  private:
   struct Segment {

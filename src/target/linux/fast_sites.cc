@@ -100,13 +100,6 @@ bool may_go_on(const Thread& thread) {
          thread.run == Run::Starting;
 }
 
-/// The signals of a set, such as SigCgt.
-uint64_t signals_of(const std::string& status, std::string_view name) {
-  return std::strtoull(std::string(status_value(status, name)).c_str(), nullptr, 16);
-}
-
-constexpr uint64_t bit_of(int signal) { return uint64_t{1} << (signal - 1); }
-
 /// By seccomp; or by Syscall User Dispatch, which no file shows, but who uses it handles SIGSYS.
 bool filters_calls(const std::string& status) {
   const std::string_view filters = status_value(status, "Seccomp");
@@ -201,13 +194,19 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
     out.stays_inside = process->space->fast->stays_inside;
     out.supplies_pages = supplies_pages(*process);
   }
+  FaultHandlers* const handlers =
+      process->space->fast ? process->space->fast->handlers.get() : nullptr;
   const auto& threads = process->threads;
   for (size_t i = 0; i < std::min(kAtATime, threads.size()); ++i) {
     const Tid tid = threads[looked_++ % threads.size()];
     const auto status = read_proc(tid, "status");
     out.filters_calls |= status && filters_calls(*status);
     out.faults_do_harm |= status && forbids_faults(*status);
+    if (!status || handlers == nullptr) continue;
+    if (i == 0) out.has_new_handlers = handlers->look(*status);
+    handlers->note_mask(tid, signals_of(*status, "SigBlk"));
   }
+  out.faults_are_mended = handlers != nullptr && handlers->may_fault(monotonic_ns());
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "base/share_of_time.h"
 #include "target/fast_sites.h"
 #include "target/linux/fast_code.h"
+#include "target/linux/fault_handlers.h"
 #include "target/linux/ticker.h"
 #include "target/linux/tracee.h"
 
@@ -31,6 +32,9 @@ class LiveFastSites final : public FastSites {
   ~LiveFastSites() override;
   Result<Processor> processor(Pid pid) override;
   Conduct conduct(Pid pid) override;
+  Status learn_handlers(Pid pid) override;
+  Mended mended(Pid pid) override;
+  std::vector<Range> readable(Pid pid) override;
   Result<Shared> share(Pid pid, uint64_t bytes) override;
   void populate(Pid pid, uint64_t offset, uint64_t bytes) override;
   void hurry(std::chrono::microseconds pause) override;
@@ -64,6 +68,10 @@ class LiveFastSites final : public FastSites {
   /// Threads that were left half way, since they waited for others that stood still, have some time
   /// to come out, now that the others run.
   void await_half_way(const AddressSpace& space);
+  /// A load has failed by this signal, and the thread stands behind it.
+  void mend(Thread& thread, int signal, uint64_t address);
+  /// The program is about to get a signal of a fault.
+  void before_signal(Thread& thread, int signal);
   void stop_ticks() { ticker_.stop(); }
   int64_t poll_pause_ns() const { return poll_pause_ns_; }  // 0: nobody is to be polled
   /// Not when others than the program that wants it have just stood still for long.
@@ -86,6 +94,10 @@ class LiveFastSites final : public FastSites {
   void note_those_inside();
   bool supplies_pages(const Process& process);
   FastCode& code_of(Process& process);
+  Result<FaultAction> action_of(Thread& thread, int signal);
+  bool has_failed(Thread& thread, int signal);
+  void put_back(Thread& thread, int signal);
+  void note_failed_load(const Thread& thread, uint64_t address);
   Result<uint64_t> map_far_away(Thread& thread, uint64_t bytes, int protection, int flags, int fd);
   Result<int64_t> make_memory(Thread& thread, bool& locks);
   Result<uint64_t> map_area(Thread& thread, uint64_t bytes, int fd, bool locks);

@@ -52,10 +52,11 @@ bool LiveFastSites::begin_leaving(Thread& thread) {
   out.has_signal = is_signal_stop(thread.status) &&
                    trace(PTRACE_GETSIGINFO, thread.tid, 0, &out.signal) == 0;
   trace(PTRACE_GETSIGMASK, thread.tid, kMaskBytes, &out.blocked);
-  uint64_t wait = ~uint64_t{0};
-  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE})
-    wait &= ~(uint64_t{1} << (signal - 1));
-  wait |= out.blocked;
+  const uint64_t of_loads = uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1);
+  uint64_t wait = ~of_loads;
+  for (const int signal : {SIGILL, SIGTRAP, SIGFPE}) wait &= ~(uint64_t{1} << (signal - 1));
+  // What a load may cause stays unblocked where that does harm: see mend().
+  wait |= thread.process->space->fast->handlers ? out.blocked & ~of_loads : out.blocked;
   trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &wait);
   return true;
 }
@@ -121,6 +122,7 @@ bool LiveFastSites::look_at_step(Thread& thread) {
   if (signal != SIGTRAP) {
     const auto next = code.redirected(signal, pc);
     if (!next) return true;  // such as a stack without room for us
+    note_failed_load(thread, reinterpret_cast<uint64_t>(what.si_addr));
     tracer_.set_pc(thread, *next);
     return false;
   }

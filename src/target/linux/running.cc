@@ -94,6 +94,8 @@ void Tracer::go(Thread& thread, int signal) {
 
 /// `from`: where the program was before the step, if it is in code of ours by now.
 void Tracer::start(Thread& thread, bool step, int signal, std::optional<uint64_t> from) {
+  if (FaultHandlers::is_of_a_fault(signal) && thread.process->space->fast)
+    fast.before_signal(thread, signal);
   const bool vfork = stop_event(thread.status) == PTRACE_EVENT_VFORK;
   if (vfork && seen(*thread.process)) {
     thread.last_block.resize(register_map(*thread.process).layout().size_bytes);

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# skips
+# timeout: 240
+"""Programs that handle faults, and hits that read memory which is just gone: the program keeps its
+handlers and masks, whatever it was in the middle of."""
+
+import pathlib
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from replay_common import check, folder, gdb, need, same  # noqa: E402
+from serve_common import on_port  # noqa: E402
+from trace_common import INFERIORS, need_fast_tracepoints  # noqa: E402
+
+RUN = """
+run("set non-stop %(non_stop)s")
+run("target extended-remote %(remote)s")
+run("set trace-buffer-size 4000000")
+run("set circular-trace-buffer on")
+run("tbreak started")
+run("continue")
+run("source %(definitions)s")
+said = [run("tstart")]
+for i in range(%(stops)d):
+    said.append(run("continue"))
+status = run("tstatus")
+values = {name: run("output " + name)
+          for name in ("passes", "wrong_handlers", "wrong_masks", "own_faults")}
+hits = run("info tracepoints")
+run("tstop")
+result({"said": said, "status": status, "hits": hits, "after": run("tstatus"), **values,
+        "end": run("continue"), "code": run("output $_exitcode")})
+"""
+RUNS = 20
+LOOP = """
+run("target extended-remote %(remote)s")
+run("set circular-trace-buffer on")
+run("break started")
+run("continue")
+run("source %(definitions)s")
+said = []
+for i in range(%(runs)d):
+    said.append(run("tstart"))
+    said.append(run("continue"))
+    said.append(run("tstatus"))
+    run("tstop")
+values = {name: run("output " + name) for name in ("passes", "wrong_handlers", "wrong_masks")}
+result({"said": said, "status": "".join(said), **values, "end": run("continue"),
+        "code": run("output $_exitcode")})
+"""
+DEFINITIONS = """
+trace *pass
+actions
+collect *(long *)$rdi
+end
+break finished
+"""
+MILLION = 1_000_000
+
+
+def run(work, what, checks, non_stop="off", stops=1):
+    (work / "definitions").write_text(DEFINITIONS)
+    script = LOOP if what == "loop" else RUN
+    with on_port(INFERIORS / "mends", what, str(checks)) as server:
+        got = gdb(work, script % {"remote": server.remote, "definitions": work / "definitions",
+                                  "non_stop": non_stop, "stops": stops, "runs": RUNS},
+                  INFERIORS / "mends")
+        said = server.said()
+    same((got["wrong_handlers"], got["wrong_masks"]), ("0", "0"), f"{what}: {got} {said}")
+    check("trap" not in said, said)
+    return got, said
+
+
+def restored(got):
+    return sum(int(times) for times in
+               re.findall(r"took away a handler of the program's (\d+) time", got["status"]))
+
+
+def it_keeps_handlers(work):
+    """One load fails while the signal is blocked, wherever that is: and the handler is there."""
+    for what in ("blocks", "late", "files"):
+        for non_stop in ("off", "on"):
+            got, said = run(work, what, 1000, non_stop)
+            same(restored(got), 1, f"{what}: {got} {said}")
+            check("memory access error" in got["status"], got["status"])
+
+
+def it_keeps_them_inside_of_the_handler(work):
+    """A fault of the program's own is told to the debugger at first."""
+    for what in ("inside", "aside"):
+        got, said = run(work, what, 1000, stops=2)
+        same((restored(got), got["own_faults"]), (1, "1"), f"{what}: {got} {said}")
+
+
+def there_is_none_to_keep(work):
+    """In the handler of one signal the program has none any more, and nothing is put back."""
+    got, said = run(work, "once", 1000, stops=2)
+    same((restored(got), got["own_faults"]), (0, "1"), f"{got} {said}")
+
+
+def others_block_nothing(work):
+    """Two threads run into the same, and one of them blocks the signal."""
+    for non_stop in ("off", "on"):
+        got, said = run(work, "both", 2000, non_stop)
+        same(restored(got), 1, f"{got} {said}")
+
+
+def memory_comes_and_goes(work):
+    got, said = run(work, "loop", MILLION)
+    check(restored(got) > 0, f"{got} {said}")
+    same(got["passes"], str(MILLION), "checks")
+    print(f"{restored(got)} handlers were put back", flush=True)
+
+
+def main():
+    need_fast_tracepoints()
+    need("gdb")
+    for part in (it_keeps_handlers, it_keeps_them_inside_of_the_handler, there_is_none_to_keep,
+                 others_block_nothing, memory_comes_and_goes):
+        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
+            continue
+        print(part.__name__, flush=True)
+        with folder() as work:
+            part(work)
+
+
+main()
