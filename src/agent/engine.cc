@@ -148,8 +148,8 @@ Status Engine::start(target::Pid pid) {
     drop_fast();
     return status;
   }
+  take_effect();
   if (const std::string text = text_of(ways()); !text.empty()) tell("The trace begins: " + text);
-  for (const Point& point : points_) want_probe(point.plan, true);
   jobs_.clear();
   passed_ = failed_ = std::nullopt;
   full_ = false;

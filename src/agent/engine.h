@@ -129,7 +129,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void begin_fast(), begin_pads(target::FastSites& sites, bool asked), end_fast(), drop_fast();
   HitWay put_fast(const TracepointDef& definition, const CollectPlan& plan, bool alone);
   bool insert_fast(size_t index);
-  void remark(std::string text);
+  void take_effect(), remark(std::string text);
   void take_fast(FastTrace::Share share);
   struct FastTaker;
   void insert_anew(const std::vector<uint64_t>* places);

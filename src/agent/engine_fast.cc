@@ -82,6 +82,20 @@ bool Engine::insert_fast(size_t index) {
   return false;
 }
 
+/// All else was done while the program ran.
+void Engine::take_effect() {
+  const auto want_probes = [this] {
+    for (const Point& point : points_) want_probe(point.plan, true);
+  };
+  if (!fast_) return want_probes();
+  target_.trace_sites()->fast()->while_still([&] {
+    for (const uint64_t address : fast_->commit())
+      if (const Status trap = insert_site(address); !trap)
+        remark(fmt::format("Lost the tracepoint at {:#x}: {}", address, trap.error().text()));
+    want_probes();
+  });
+}
+
 void Engine::remark(std::string text) {
   tell(text);
   remarks_.push_back(std::move(text));

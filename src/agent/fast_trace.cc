@@ -104,11 +104,12 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes, uint64_t rings_b
   reader_.emplace(shared_.bytes, shape_);
   TW_ASSIGN_OR_RETURN(collect_, place_collector());
   if (processor_.faults_do_harm) learn_handlers();
+  sites_.make_ready(pid_);
   return {};
 }
 
 Status FastTrace::share_area(uint64_t rings_bytes) {
-  const auto threads = static_cast<uint32_t>(sites_.threads(pid_).size());
+  const auto threads = static_cast<uint32_t>(sites_.thread_count(pid_));
   Result<target::FastSites::Shared> shared = because(TrapReason::ServerMemory);
   for (; rings_bytes >= kRingsBytesMin && !shared.ok(); rings_bytes /= 4) {
     shape_ = fast::AreaShape::within(rings_bytes, threads);
@@ -311,6 +312,20 @@ Result<HitCost> FastTrace::insert(const TracepointDef& definition, const Collect
   return point.is_plain ? HitCost::Memory : HitCost::Registers;
 }
 
+/// Threads may have begun and ended since begin().
+std::vector<uint64_t> FastTrace::commit() {
+  std::map<int64_t, uint64_t> before = bases_;
+  for (const auto& thread : sites_.threads(pid_)) {
+    const auto known = before.extract(thread.tid);
+    if (known.empty() || known.mapped() != thread.fs_base) thread_begins(thread);
+  }
+  for (const auto& [tid, base] : before) forget_thread(tid);
+  std::vector<uint64_t> failed = sites_.commit(pid_);
+  for (Point& one : points_)
+    one.removed |= std::ranges::find(failed, one.place.address) != failed.end();
+  return failed;
+}
+
 bool FastTrace::has(uint32_t number, uint64_t address) const {
   return std::ranges::any_of(points_, [&](const Point& one) {
     return one.place.number == number && one.place.address == address && !one.removed;
@@ -491,8 +506,8 @@ void FastTrace::make_room(int64_t tid, FastHits& taker) {
   }
 }
 
-void FastTrace::thread_ends(int64_t tid, FastHits& taker) {
-  if (!reader_) return;
+/// Is there something of it in its rings?
+bool FastTrace::forget_thread(int64_t tid) {
   bases_.erase(tid);
   bool any = false;
   for (const fast::RingPlace& place : rings_of(tid)) {
@@ -503,7 +518,12 @@ void FastTrace::thread_ends(int64_t tid, FastHits& taker) {
   }
   fast::forget_threads(shared_.bytes, shape_, static_cast<uint32_t>(tid), numbers_.own(tid));
   numbers_.end(tid);
-  if (any) take(taker, Share::Some);
+  return any;
+}
+
+void FastTrace::thread_ends(int64_t tid, FastHits& taker) {
+  if (!reader_) return;
+  if (forget_thread(tid)) take(taker, Share::Some);
   else free_drained();
 }
 

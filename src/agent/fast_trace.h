@@ -66,6 +66,9 @@ class FastTrace {
   /// What a hit costs. Otherwise why this one has to be a trap. `variables` are housed here.
   Result<HitCost> insert(const TracepointDef& definition, const CollectPlan& plan,
                          const Variables& variables);
+  /// What was inserted since begin() takes effect, all of it while threads stand still. Addresses
+  /// that have to be traps, since their code is not what it was.
+  std::vector<uint64_t> commit();
   bool has(uint32_t number, uint64_t address) const;
   /// Is the place a pad still? One that has become a trap leaves its hits as others do.
   bool stands(uint64_t address) const { return sites_.stands(pid_, address); }
@@ -129,6 +132,7 @@ class FastTrace {
   void give_ring(uint64_t key, int64_t tid);
   void change(uint32_t& number, uint32_t value);
   void prepare_rings();
+  bool forget_thread(int64_t tid);
   std::vector<fast::RingPlace> rings_of(int64_t tid) const;
   Result<uint64_t> place_collector();
   Result<uint64_t> place_body(const TracepointDef& definition, const CollectPlan& plan,

@@ -1,8 +1,9 @@
 // Fast sites: places where a thread runs code of ours and goes on, without being stopped or anybody
 // being told. What that code is, and what it leaves where, is its maker's business.
 //
-// Everything here is called between two waits of the target. What changes the program stops its
-// threads for that, if they run one by one; all-stop, it is called while they stand still.
+// Everything here is called between two waits of the target. What changes code that the program may
+// be in stops its threads for that, if they run one by one; what only adds to the program stops one
+// of them. All-stop, all of it is called while they stand still.
 #pragma once
 
 #include <chrono>
@@ -101,7 +102,10 @@ class FastSites {
   /// HitHandler::on_poll() is to be called, besides on_tick(), with so much time in between; not at
   /// all for 0, as at first.
   virtual void hurry(std::chrono::microseconds pause) = 0;
+  /// Stops all of them for a moment.
   virtual std::vector<ThreadBase> threads(Pid pid) = 0;
+  /// How many there are. Nobody is stopped.
+  virtual size_t thread_count(Pid pid) = 0;
   /// Puts code where threads can run it, at a multiple of 64, and returns where. `code` is called
   /// with the address and makes the bytes, always as many.
   using MakeCode = std::function<std::vector<uint8_t>(uint64_t address)>;
@@ -115,6 +119,12 @@ class FastSites {
   /// was. One at an address. Unsupported, with the reason, where the instruction cannot be led
   /// there; Limit where a breakpoint is near.
   virtual Status insert(Pid pid, uint64_t address, Bytes slot) = 0;
+  /// Does this while all threads stand still.
+  virtual void while_still(const std::function<void()>& what) = 0;
+  /// Sites that are inserted from now on are made ready, and take effect all together by commit().
+  virtual void make_ready(Pid pid) = 0;
+  /// Those that could not take effect are gone: their addresses.
+  virtual std::vector<uint64_t> commit(Pid pid) = 0;
   virtual void remove(Pid pid, uint64_t address) = 0;
   /// Is the site there still? Who puts a breakpoint into its code makes a trap of it.
   virtual bool stands(Pid pid, uint64_t address) const = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <csignal>
 #include <new>
+#include <set>
+#include <utility>
 
 #include <sys/random.h>
 
@@ -138,9 +140,28 @@ Status FastCode::insert(uint64_t address, Bytes slot, const AddressLayout& layou
   TW_CHECK(segment->patches.add(plan));
   slots_[address].assign(slot.begin(), slot.end());
   Status done = write_pads(*segment, plan.kind == pads::Kind::Rider ? plan.host : plan.site);
-  if (done) done = write_patch(*segment, plan);
+  if (done && waits_) ready_[address] = plan;
+  else if (done) done = write_patch(*segment, plan);
   if (!done) remove(address);
   return done;
+}
+
+/// Plans of a segment may rely on each other's bytes: all of them are written, or none.
+std::vector<uint64_t> FastCode::commit() {
+  waits_ = false;
+  const std::map<uint64_t, pads::Plan> plans = std::exchange(ready_, {});
+  std::set<const Segment*> changed;
+  for (const auto& [site, plan] : plans)
+    if (const Segment* const segment = owner(site); stays_inside || !is_as_known(*segment, site))
+      changed.insert(segment);
+  std::vector<uint64_t> failed;
+  for (const auto& [site, plan] : plans) {
+    const Segment& segment = *owner(site);
+    if (changed.contains(&segment) || !write_patch(segment, plan).ok()) failed.push_back(site);
+  }
+  std::erase_if(failed, [this](uint64_t site) { return !slots_.contains(site); });
+  for (const uint64_t site : failed) remove(site);
+  return failed;
 }
 
 Status FastCode::write_pads(const Segment& segment, uint64_t site) {
@@ -169,6 +190,7 @@ Status FastCode::write_patch(const Segment& segment, const pads::Plan& plan) {
 
 /// What the program has written there meanwhile stays.
 void FastCode::take_out(const Segment& segment, const pads::Plan& plan) {
+  ready_.erase(plan.site);
   for (const pads::Write& write : plan.writes) {
     const Bytes before = segment.code.bytes_at(write.address).first(write.bytes.size());
     std::vector<uint8_t> now(write.bytes.size());

@@ -43,6 +43,12 @@ class FastCode {
   /// `stop`: is the server to end? May be empty.
   Status insert(uint64_t address, Bytes slot, const AddressLayout& layout, const Map& map,
                 const std::function<bool()>& stop);
+  /// From now on insert() makes everything ready but the program's own code, until commit().
+  void make_ready() { waits_ = true; }
+  bool waits() const { return waits_; }
+  /// The program's code leads to all that was made ready. Threads stand still. Those whose code is
+  /// not what it was are gone: their addresses.
+  std::vector<uint64_t> commit();
   void remove(uint64_t address);
   bool has(uint64_t site) const { return slots_.contains(site); }
   /// Is it known that no instruction begins there? Where nobody has asked for a site nearby, no.
@@ -147,6 +153,8 @@ class FastCode {
   };
   std::map<uint64_t, Written> originals_;  // by address
   uint64_t looked_up_to_ = 0;              // of these, by gone()
+  bool waits_ = false;
+  std::map<uint64_t, pads::Plan> ready_;   // by site: what commit() is to write
   std::vector<Placed> placed_;
 };
 

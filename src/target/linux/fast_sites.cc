@@ -122,14 +122,6 @@ bool has_locked_memory(const std::string& status) {
 
 }  // namespace
 
-LiveFastSites::Still::Still(Tracer& all) : tracer(all) {
-  if (tracer.fast.held_++ == 0) tracer.one_by_one.hold_all();
-  tracer.fast.note_those_inside();
-}
-LiveFastSites::Still::~Still() {
-  if (--tracer.fast.held_ == 0) tracer.one_by_one.let_on();
-}
-
 LiveFastSites::LiveFastSites(Tracer& tracer) : tracer_(tracer), ticker_(tracer.bell_) {}
 
 LiveFastSites::~LiveFastSites() = default;
@@ -210,24 +202,6 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
   return out;
 }
 
-/// What one program wants of it is paid for by all: so they run nine times as long as they stood.
-bool LiveFastSites::may_stand_still() const {
-  return tracer_.processes().size() < 2 || stands_still_.is_due(monotonic_ns());
-}
-
-void LiveFastSites::stand_still(const std::function<void()>& what) {
-  const int64_t begin = monotonic_ns();
-  ++held_;
-  tracer_.await_all_stopped();
-  for (Thread* thread : tracer_.all_threads())
-    if (thread->run == Run::Stopped) tracer_.settle(*thread);
-  note_those_inside();
-  what();
-  --held_;
-  tracer_.start_resumed();
-  stands_still_.took(begin, monotonic_ns());
-}
-
 /// One that waits in the kernel and cannot be stopped may come back to code of ours at any time.
 void LiveFastSites::note_those_inside() {
   for (const Thread* thread : tracer_.all_threads()) {
@@ -299,7 +273,12 @@ Result<uint64_t> LiveFastSites::map_area(Thread& thread, uint64_t bytes, int fd,
   return why(grown, "memory cannot be mapped in the program");
 }
 
+/// All processes are looked at for who shares its descriptors, while it runs: whom it makes from
+/// now on does not run before we have seen it.
 Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
+  const Thread* const any = tracer_.first_thread(pid);
+  if (tracer_.options_.alone_with_descriptors && any != nullptr && shares_descriptors(any->tid))
+    return because(TrapReason::SharesDescriptors);
   const Still still(tracer_);
   Process* const process = tracer_.find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
@@ -309,8 +288,6 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < bytes)
     return because(TrapReason::FileSize);
   if (!has_room_for(pid, bytes)) return because(TrapReason::AddressSpace);
-  if (tracer_.options_.alone_with_descriptors && shares_descriptors(thread->tid))
-    return because(TrapReason::SharesDescriptors);
   TW_RETURN_IF_ERROR(ticker_.start());
   bool locks = false;
   TW_ASSIGN_OR_RETURN(const int64_t made, make_memory(*thread, locks));
@@ -369,12 +346,8 @@ void LiveFastSites::populate(Pid pid, uint64_t offset, uint64_t bytes) {
 std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {
   const Still still(tracer_);
   std::vector<ThreadBase> out;
-  const Process* const process = tracer_.find_process(pid);
-  const auto in_it = [&](const Process& one) {
-    return one.pid == pid || (process != nullptr && one.beside && one.space == process->space);
-  };
   for (Thread* const thread : tracer_.all_threads())
-    if (in_it(*thread->process) && thread->run != Run::Exiting) {
+    if (is_in(*thread->process, pid) && thread->run != Run::Exiting) {
       thread->unlisted = thread->run != Run::Stopped;
       if (!thread->unlisted) out.push_back(base_of(*thread));
     }
@@ -393,26 +366,28 @@ FastSites::ThreadBase LiveFastSites::base_of(Thread& thread) {
 
 Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& code,
                                       std::span<const Load> loads) {
-  const Still still(tracer_);
   constexpr uint64_t kAlign = 64, kChunk = 1 << 16;
-  Process* const process = tracer_.find_process(pid);
-  Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
-  if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
-  if (!process->space->fast) return because(TrapReason::ReplacedProgram);
-  FastCode& fast = *process->space->fast;
+  const Process* const process = tracer_.find_process(pid);
+  if (process == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
+  const std::shared_ptr<AddressSpace> space = process->space;
+  if (!space->fast) return because(TrapReason::ReplacedProgram);
+  FastCode& fast = *space->fast;
   if (fast.room.bytes < bytes) {
+    const One one(tracer_, pid);
+    if (one.thread == nullptr || one.space != space)
+      return because(TrapReason::NoCalls, "", Errc::Target);
     const uint64_t chunk = std::max(kChunk, whole_pages(bytes));
     TW_ASSIGN_OR_RETURN(const uint64_t start,
-                        map_far_away(*thread, chunk, PROT_READ | PROT_EXEC,
+                        map_far_away(*one.thread, chunk, PROT_READ | PROT_EXEC,
                                      MAP_PRIVATE | MAP_ANONYMOUS, -1));
-    if (fast.locks_memory) unlock(*thread, start, chunk);
+    if (fast.locks_memory) unlock(*one.thread, start, chunk);
     fast.room = {start, chunk};
     fast.mapped.push_back(fast.room);
   }
   const uint64_t address = fast.room.start;
   const std::vector<uint8_t> made = code(address);
   TW_CHECK(made.size() == bytes);
-  TW_RETURN_IF_ERROR(process->space->write_raw(address, made));
+  TW_RETURN_IF_ERROR(space->write_raw(address, made));
   fast.add_code(address, made, loads);
   const uint64_t used = std::min((bytes + kAlign - 1) / kAlign * kAlign, fast.room.bytes);
   fast.room.start += used;
@@ -425,36 +400,49 @@ void LiveFastSites::change(Pid pid, uint64_t address, uint8_t byte) {
   if (process != nullptr && process->space->fast) process->space->fast->change(address, byte);
 }
 
+/// What is made ready changes nothing that a thread may be in: the program runs on, but for one
+/// thread, and that only while it makes calls for us.
 Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
-  const Still still(tracer_);
-  Process* const process = tracer_.find_process(pid);
-  Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
-  if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
-  if (!process->space->fast) return because(TrapReason::ReplacedProgram);
+  const Process* process = tracer_.find_process(pid);
+  if (process == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
+  const std::shared_ptr<AddressSpace> space = process->space;
+  std::optional<Still> still;
+  if (!space->fast || !space->fast->waits()) still.emplace(tracer_);
+  process = tracer_.find_process(pid);
+  if (process == nullptr || process->space != space || !space->fast)
+    return because(TrapReason::ReplacedProgram);
   constexpr uint64_t kAround = 160;  // as far as short jumps, and the instructions there, reach
-  const bool is_broken = std::ranges::any_of(process->hardware, [&](const HardwareSlot& slot) {
-    return slot.users > 0 && slot.kind == Breakpoints::Kind::Hardware &&
-           slot.address - (address - kAround) < 2 * kAround;
+  const bool is_broken = std::ranges::any_of(process->hardware, [&](const HardwareSlot& one) {
+    return one.users > 0 && one.kind == Breakpoints::Kind::Hardware &&
+           one.address - (address - kAround) < 2 * kAround;
   });
-  if (is_broken || process->space->has_patch(address - kAround, 2 * kAround))
+  if (is_broken || space->has_patch(address - kAround, 2 * kAround))
     return because(TrapReason::Breakpoint, "", Errc::Limit);
-  const AddressLayout layout = layout_of(thread->tid, tracer_.gives_up);
+  const Thread* const lives = tracer_.first_thread(pid);
+  const AddressLayout layout =
+      layout_of(lives != nullptr ? lives->tid : pid, tracer_.gives_up);
   if (layout.maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
-  if (!may_map_more(layout.maps.size(), process->space->fast->mapped.size()))
+  if (!may_map_more(layout.maps.size(), space->fast->mapped.size()))
     return because(TrapReason::Mappings);
   if (is_shared(layout.maps, address)) return because(TrapReason::SharedCode);
+  bool has_thread = true;
   const auto map = [&](uint64_t start, uint64_t bytes) {
+    const One one(tracer_, pid);
+    has_thread = one.thread != nullptr && one.space == space;
+    if (!has_thread) return false;
     const auto mapped = tracer_.remote_system_call(
-        *thread, {SYS_mmap, start, bytes, PROT_READ | PROT_EXEC,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~uint64_t{0}, 0});
+        *one.thread, {SYS_mmap, start, bytes, PROT_READ | PROT_EXEC,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~uint64_t{0}, 0});
     if (failed(mapped)) return false;
-    if (code_of(*process).locks_memory) unlock(*thread, static_cast<uint64_t>(*mapped), bytes);
-    code_of(*process).mapped.push_back({static_cast<uint64_t>(*mapped), bytes});
+    if (space->fast->locks_memory)
+      unlock(*one.thread, static_cast<uint64_t>(*mapped), bytes);
+    space->fast->mapped.push_back({static_cast<uint64_t>(*mapped), bytes});
     return static_cast<uint64_t>(*mapped) == start;
   };
-  TW_RETURN_IF_ERROR(code_of(*process).insert(address, slot, layout, map, tracer_.gives_up));
-  process->space->was_code.insert(address);
-  return {};
+  Status done = space->fast->insert(address, slot, layout, map, tracer_.gives_up);
+  if (!done && !has_thread) return because(TrapReason::NoCalls, "", Errc::Target);
+  if (done) space->was_code.insert(address);
+  return done;
 }
 
 void LiveFastSites::remove(Pid pid, uint64_t address) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,18 @@ class LiveFastSites final : public FastSites {
     Tracer& tracer;
   };
 
+  /// One thread of this memory stands still as long as it lives, at a place where it can run system
+  /// calls for us; all do where none can be had otherwise. The program may end meanwhile, or run
+  /// another one: `thread` is null then.
+  struct One {
+    One(Tracer& all, Pid pid);
+    ~One();
+    Tracer& tracer;
+    std::shared_ptr<AddressSpace> space;
+    Thread* thread = nullptr;
+    std::optional<Still> all_still;
+  };
+
   explicit LiveFastSites(Tracer& tracer);
   ~LiveFastSites() override;
   Result<Processor> processor(Pid pid) override;
@@ -39,10 +52,14 @@ class LiveFastSites final : public FastSites {
   void populate(Pid pid, uint64_t offset, uint64_t bytes) override;
   void hurry(std::chrono::microseconds pause) override;
   std::vector<ThreadBase> threads(Pid pid) override;
+  size_t thread_count(Pid pid) override;
   Result<uint64_t> place(Pid pid, uint64_t bytes, const MakeCode& code,
                          std::span<const Load> loads) override;
   void change(Pid pid, uint64_t address, uint8_t byte) override;
   Status insert(Pid pid, uint64_t address, Bytes slot) override;
+  void while_still(const std::function<void()>& what) override;
+  void make_ready(Pid pid) override;
+  std::vector<uint64_t> commit(Pid pid) override;
   void remove(Pid pid, uint64_t address) override;
   bool stands(Pid pid, uint64_t address) const override;
   bool is_as_before(Pid pid, uint64_t address) override;
@@ -92,6 +109,7 @@ class LiveFastSites final : public FastSites {
   bool begin_leaving(Thread& thread);
   void end_leaving(Thread& thread);
   void note_those_inside();
+  bool is_in(const Process& one, Pid pid) const;
   bool supplies_pages(const Process& process);
   FastCode& code_of(Process& process);
   Result<FaultAction> action_of(Thread& thread, int signal);

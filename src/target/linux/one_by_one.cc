@@ -1,5 +1,9 @@
 #include "target/linux/one_by_one.h"
 
+#include <algorithm>
+#include <ranges>
+#include <vector>
+
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -53,6 +57,27 @@ void OneByOne::hold_all() {
   tracer_.rivals_.clear();  // each of them is told of
   for (Thread* thread : tracer_.all_threads())
     if (thread->run == Run::Stopped) tracer_.settle(*thread);
+}
+
+/// Workers first: the first thread may be the one that all others wait for.
+void OneByOne::hold_one(AddressSpace& space) {
+  constexpr size_t kTriesMax = 8;
+  constexpr int64_t kEachNs = kSecond;
+  tracer_.careful_ = tracer_.has_foreign_children();
+  std::vector<Tid> moving;
+  for (const Thread* thread : tracer_.all_threads())
+    if (thread->process->space.get() == &space && thread->resumed && thread->run == Run::Running &&
+        !thread->process->leaving)
+      moving.push_back(thread->tid);
+  std::ranges::reverse(moving);
+  for (const Tid tid : moving | std::views::take(kTriesMax)) {
+    if (tracer_.injectable(space) != nullptr) return;
+    Thread* const moves = tracer_.find(tid);
+    if (moves == nullptr || moves->run != Run::Running) continue;
+    tracer_.ask_to_stop(*moves);
+    if (tracer_.await_within(tid, kEachNs) != Waited::Stopped) continue;
+    if (Thread* const thread = tracer_.find(tid); thread->fresh) tracer_.park(*thread);
+  }
 }
 
 void OneByOne::let_on() {

@@ -31,6 +31,9 @@ class OneByOne {
   /// Everything stands still for what can only be done then; in all-stop mode it does anyhow. What
   /// happens to threads meanwhile is told when they were let on.
   void hold_all();
+  /// A thread of this memory comes to stand still that can run system calls for us, if one can be
+  /// had soon. The others run on.
+  void hold_one(AddressSpace& space);
   void let_on();
 
   /// What to tell of a thread's stop, for which this was decided; or it goes on.
