@@ -22,6 +22,7 @@
 #include "cli/serve_log.h"
 #include "cli/serve_options.h"
 #include "cli/server_loop.h"
+#include "cli/standing_time.h"
 #include "cli/thread_db_path.h"
 #include "cli/transport.h"
 #include "formats/tracebuffer.h"
@@ -80,6 +81,7 @@ Result<std::optional<target::StopEvent>> first_process(target::Target& target,
                                                        const ServeOptions& options,
                                                        const ServeLog& log) {
   auto* processes = target.process_control();
+  if (options.attach_running) TW_RETURN_IF_ERROR(target.non_stop()->set_non_stop(true));
   if (options.attach) {
     TW_ASSIGN_OR_RETURN(auto event, processes->attach(options.pid));
     log.notice(fmt::format("Attached; pid = {}", event.pid));
@@ -220,6 +222,7 @@ int serve(ServeOptions& options, const Conventions& conventions) {
 
   const auto target = target::make_linux_target(target_options(log, *transport));
   target->facts()->give_up = [] { return quit_signal != 0; };
+  const auto began = StandingTime::Clock::now();
   auto first = first_process(*target, options, log);
   if (!first) return conventions.fail(first.error());
   agent::Engine trace(*target);
@@ -240,7 +243,9 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   Link link(**transport, quit_pipe[0], [&] { target->wake(); });
   if (!link.status()) return conventions.fail(link.status().error());
   ServerLoop loop(*target, &trace, link, std::move(server));
-  if (*first) loop.set_last_stop(**std::move(first));
+  if (options.attach_running) loop.set_alone();
+  else if (*first) loop.set_last_stop(**std::move(first));
+  if (options.attach && !options.attach_running) loop.stands_since(began);
   const ServerEnd end = loop.run();
   switch (end) {
     case ServerEnd::Done: return kOk;

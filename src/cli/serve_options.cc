@@ -25,7 +25,11 @@ constexpr std::string_view kForms =
     "everybody who reaches it, and whoever connects can do what you can do); a serial device;\n"
     "- or stdio. PORT 0 takes a free one.\n\n"
     "  serve [OPTIONS] COMM PROG [ARGS…]   starts PROG for the debugger\n"
-    "  serve [OPTIONS] --attach COMM PID   takes a running process\n"
+    "  serve [OPTIONS] --attach COMM PID   takes a running process, which stands still until a\n"
+    "                                      debugger lets it go on\n"
+    "  serve [OPTIONS] --attach-running COMM PID\n"
+    "                                      takes one that runs on; a debugger in non-stop mode\n"
+    "                                      (set non-stop on) stops no more than one thread of it\n"
     "  serve [OPTIONS] --multi COMM        waits for what the debugger wants\n";
 
 Error usage(std::string text) { return {Errc::InvalidArgument, std::move(text), {}}; }
@@ -94,6 +98,8 @@ void declare_serve_options(CLI::App& app, ServeOptions& options) {
   app.footer(std::string(kForms));
   app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), version()));
   app.add_flag("--attach", options.attach, "Attach to the running process PID");
+  app.add_flag("--attach-running", options.attach_running,
+               "… and let it run until a debugger stops it");
   app.add_flag("--multi", options.multi, "Start without a program, and stay until told to end");
   app.add_flag("--once", options.once, "End when the first debugger's connection does");
   app.add_flag("--wrapper", options.wrapper_follows,
@@ -153,6 +159,7 @@ Status finish_serve_options(std::vector<std::string> words, ServeOptions& option
   if (words[0].size() > 1 && words[0][0] == '-') return no_such_option(words[0]);
   options.comm = std::move(words[0]);
   words.erase(words.begin());
+  options.attach |= options.attach_running;
   // The old place of the option.
   if (!words.empty() && words[0] == "--attach") {
     options.attach = true;
@@ -160,7 +167,9 @@ Status finish_serve_options(std::vector<std::string> words, ServeOptions& option
   }
   if (options.attach) {
     auto pid = words.size() == 1 ? parse_number(words[0]) : std::nullopt;
-    if (!pid || *pid == 0 || *pid > INT32_MAX) return usage("--attach takes COMM and one PID");
+    if (!pid || *pid == 0 || *pid > INT32_MAX)
+      return usage(fmt::format("--attach{} takes COMM and one PID",
+                               options.attach_running ? "-running" : ""));
     options.pid = static_cast<int64_t>(*pid);
     return {};
   }

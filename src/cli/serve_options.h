@@ -23,6 +23,7 @@ namespace tracewell::cli {
 
 struct ServeOptions {
   bool attach = false, multi = false, once = false;
+  bool attach_running = false;  // and attach
   bool wrapper_follows = false;
   bool selftest = false;
   bool remote_debug = false, ignored = false;

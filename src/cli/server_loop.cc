@@ -162,11 +162,12 @@ void ServerLoop::converse(agent::Session& session) {
   while (!link_.quitting() && !done_ && !failed_) {
     if (const std::string input = link_.take_input(); !input.empty()) {
       keep_waiting_.begin_anew();
-      session.feed(as_bytes(input));
+      feed(session, input);
     }
     do {
       if (!link_.send(session.take_output())) return;
     } while (session.proceed());
+    if (session.running() || target_.processes().empty()) runs_on();
     if (session.finished() || link_.lost()) return;
     if (session.in_doubt()) {
       wait_without_debugger();
@@ -180,6 +181,18 @@ void ServerLoop::converse(agent::Session& session) {
     if (!event) session.on_target_error(event.error());
     else if (*event) session.on_event(**event);
   }
+}
+
+/// A debugger that comes to threads that run, and does not ask for that, stops all of them.
+void ServerLoop::feed(agent::Session& session, const std::string& input) {
+  const bool ran = alone_ || session.non_stop.on;
+  const auto now = StandingTime::Clock::now();
+  session.feed(as_bytes(input));
+  if (ran && !alone_ && !session.non_stop.on && !session.running()) stood_.begin(now);
+}
+
+void ServerLoop::runs_on() {
+  stood_.end([this](std::string_view text) { notice(text); });
 }
 
 /// While a session takes long to answer. Who has sent everything may wait for the answers.
@@ -217,6 +230,7 @@ void ServerLoop::part(agent::Session& session) {
     session.on_disconnect(ran);
     running_ = session.running();
   }
+  if (running_) runs_on();
   last_stop_.reset();
   if (!running_ && !alone_) last_stop_ = session.last_stop;
   options_.session.launch = session.options.launch;
@@ -255,6 +269,7 @@ void ServerLoop::let_all_go() {
     if (process.attached || spare) {
       notice(fmt::format("Detaching process(es): {}", process.pid));
       (void)control->detach(process.pid);
+      runs_on();
     } else {
       notice(fmt::format("Killing process(es): {}", process.pid));
       (void)control->kill(process.pid);

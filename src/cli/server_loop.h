@@ -9,6 +9,7 @@
 
 #include "agent/session.h"
 #include "cli/keep_waiting.h"
+#include "cli/standing_time.h"
 #include "cli/transport_link.h"
 
 namespace tracewell::cli {
@@ -40,6 +41,11 @@ class ServerLoop {
   /// What the first debugger is told of the program that was just started or attached to.
   void set_last_stop(target::StopEvent event) { last_stop_ = std::move(event); }
 
+  /// It runs on instead, in non-stop mode: it is stopped by the first debugger that wants that.
+  void set_alone() { alone_ = true; }
+  /// It was found running, and has stood still since then. How long in all is told.
+  void stands_since(StandingTime::Clock::time_point since) { stood_.begin(since); }
+
   /// Serves until the end; then kills what was started and lets go what was attached to.
   ServerEnd run();
 
@@ -48,6 +54,8 @@ class ServerLoop {
   void serve_debugger();
   void meet(agent::Session& session);
   void converse(agent::Session& session);
+  void feed(agent::Session& session, const std::string& input);
+  void runs_on();
   std::optional<std::string> look_up(bool more);
   void turn_away();
   void part(agent::Session& session);
@@ -80,6 +88,7 @@ class ServerLoop {
   /// Non-stop: the debugger is gone, who ran runs on, and why the others stand still.
   bool alone_ = false;
   std::map<target::Tid, target::StopEvent> stops_;
+  StandingTime stood_;
   bool done_ = false;
   bool failed_ = false;
 };

@@ -118,6 +118,7 @@ class Attaching {
   bool is_of(Tid tid, Pid pid, const AddressSpace* shared) const;
   Error give_up(Pid pid, std::string_view why);
   Result<bool> seize_sharers(Pid pid, std::set<Pid>& refused);
+  bool may_run_on(Pid pid) const;
   Status await_seized(const AddressSpace& space);
 
   Tracer& tracer_;
@@ -258,6 +259,20 @@ Result<bool> Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
   return !parents.empty();
 }
 
+/// Non-stop: is there nothing that has to be looked at while threads stand still? From now on the
+/// kernel tells of all threads and processes that they make, so there are no sharers but these.
+bool Attaching::may_run_on(Pid pid) const {
+  const Process* const process = tracer_.find_process(pid);
+  if (!tracer_.one_by_one.on() || process == nullptr || process->threads.empty()) return false;
+  for (const Thread* thread : tracer_.threads_of(*process))
+    if (thread->armed || has_ended(thread->tid)) return false;
+  const std::vector<Pid> others = process_ids();
+  return std::ranges::none_of(others, [&](Pid other) {
+    return tracer_.find_process(other) == nullptr &&
+           shares_memory(process->threads.front(), other);
+  });
+}
+
 /// Until all threads of this memory have stopped. One that waits in the kernel and cannot be
 /// interrupted (inside vfork, or for a file system that does not answer) stops when that is over,
 /// which another user may have in hand.
@@ -322,6 +337,7 @@ Status Attaching::seize_and_stop(Pid pid) {
       seized = seize(pid, nullptr);
     }
     TW_RETURN_IF_ERROR(seized);
+    if (may_run_on(pid)) return {};
     TW_RETURN_IF_ERROR(stop());
     // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
     Patience sharers(kBusyNs, tracer_.gives_up);

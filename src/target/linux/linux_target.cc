@@ -159,6 +159,8 @@ class LinuxSystemCalls final : public SystemCalls {
  public:
   explicit LinuxSystemCalls(Tracer& tracer) : tracer_(tracer) {}
   Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) override {
+    const Process* const process = tracer_.find_process(pid);
+    if (!on && process != nullptr && !process->catches_calls) return {};
     tracer_.one_by_one.hold_all();  // how a thread runs is settled when it starts
     const Status done = tracer_.catch_system_calls(pid, on, std::move(only));
     tracer_.one_by_one.let_on();
