@@ -10,6 +10,9 @@ using target::StopEvent;
 
 namespace {
 
+// So long a debugger that said goodbye may take nothing of what it has yet to be told.
+constexpr int kLastWordMs = 2000;
+
 bool is_end(const StopEvent& event) {
   return event.kind == StopEvent::Kind::Exited || event.kind == StopEvent::Kind::Signalled;
 }
@@ -158,17 +161,29 @@ void ServerLoop::meet(agent::Session& session) {
   if (std::exchange(alone_, false)) session.inherit(std::exchange(stops_, {}));
 }
 
-void ServerLoop::converse(agent::Session& session) {
-  while (!link_.quitting() && !done_ && !failed_) {
+/// What has come, and the answers. Who does not take them is not asked what else there is; whatever
+/// the program does goes on. False: that was the last of it.
+bool ServerLoop::talk(agent::Session& session) {
+  if (link_.has_room()) {
     if (const std::string input = link_.take_input(); !input.empty()) {
       keep_waiting_.begin_anew();
       feed(session, input);
     }
-    do {
-      if (!link_.send(session.take_output())) return;
-    } while (session.proceed());
-    if (session.running() || target_.processes().empty()) runs_on();
-    if (session.finished() || link_.lost()) return;
+  }
+  do {
+    if (!link_.send(session.take_output())) return false;
+  } while (link_.has_room() && session.proceed());
+  if (session.running() || target_.processes().empty()) runs_on();
+  if (session.finished()) {
+    if (!session.broken()) link_.finish_sending(kLastWordMs);
+    return false;
+  }
+  return !link_.lost() || !link_.is_sent();
+}
+
+void ServerLoop::converse(agent::Session& session) {
+  while (!link_.quitting() && !done_ && !failed_) {
+    if (!talk(session)) return;
     if (session.in_doubt()) {
       wait_without_debugger();
       continue;
@@ -199,7 +214,7 @@ void ServerLoop::runs_on() {
 std::optional<std::string> ServerLoop::look_up(bool more) {
   link_.wait(0);
   if (link_.quitting() || link_.unheard()) return std::nullopt;
-  if (keep_waiting_.is_time() && !link_.send("+")) return std::nullopt;
+  if (keep_waiting_.is_time() && link_.is_sent() && !link_.send("+")) return std::nullopt;
   return more ? link_.take_input() : std::string();
 }
 

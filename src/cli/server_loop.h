@@ -56,6 +56,7 @@ class ServerLoop {
   void converse(agent::Session& session);
   void feed(agent::Session& session, const std::string& input);
   void runs_on();
+  bool talk(agent::Session& session);
   std::optional<std::string> look_up(bool more);
   void turn_away();
   void part(agent::Session& session);

@@ -162,25 +162,32 @@ bool is_unheard(const Connection& connection, bool ended) {
 
 // Standard output is not ours to make non-blocking: others may share it. A pipe that is ready takes
 // PIPE_BUF bytes without blocking.
-Status send_all(const Connection& connection, std::string_view bytes, int quit_fd) {
+Result<size_t> send_some(const Connection& connection, std::string_view bytes) {
   const int fd = connection.write_fd();
   const bool blocks = (::fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
-  bool ready = !blocks;
-  while (!bytes.empty()) {
-    if (ready) {
-      const size_t most = blocks ? std::min<size_t>(bytes.size(), PIPE_BUF) : bytes.size();
-      const ssize_t sent = ::write(fd, bytes.data(), most);
-      if (sent < 0 && errno != EAGAIN && errno != EINTR) return errno_error("the connection");
-      if (sent > 0) bytes.remove_prefix(static_cast<size_t>(sent));
-      if (bytes.empty()) break;
-      if (sent > 0 && !blocks) continue;
-    }
-    struct pollfd fds[] = {{fd, POLLOUT, 0}, {quit_fd, POLLIN, 0}};
+  size_t sent = 0;
+  while (sent < bytes.size()) {
+    pollfd one{fd, POLLOUT, 0};
+    if (blocks && ::poll(&one, 1, 0) <= 0) break;
+    const size_t left = bytes.size() - sent;
+    const ssize_t size =
+        ::write(fd, bytes.data() + sent, blocks ? std::min<size_t>(left, PIPE_BUF) : left);
+    if (size < 0 && errno == EAGAIN) break;
+    if (size < 0 && errno != EINTR) return errno_error("the connection");
+    if (size > 0) sent += static_cast<size_t>(size);
+  }
+  return sent;
+}
+
+Status send_all(const Connection& connection, std::string_view bytes, int quit_fd) {
+  while (true) {
+    TW_ASSIGN_OR_RETURN(const size_t sent, send_some(connection, bytes));
+    bytes.remove_prefix(sent);
+    if (bytes.empty()) return {};
+    struct pollfd fds[] = {{connection.write_fd(), POLLOUT, 0}, {quit_fd, POLLIN, 0}};
     if (::poll(fds, 2, -1) < 0 && errno != EINTR) return errno_error("the connection");
     if ((fds[1].revents & POLLIN) != 0) return Error{Errc::Io, "ending", {}};
-    ready = fds[0].revents != 0;
   }
-  return {};
 }
 
 }  // namespace tracewell::cli

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include "base/thread.h"
@@ -56,7 +57,9 @@ void Link::close() {
   // The thread may be polling the descriptor, and the connection stays while it does.
   connection_ = {};
   inbox_.clear();
-  open_ = connected_ = lost_ = false;
+  outbox_.clear();
+  sent_ = 0;
+  open_ = connected_ = lost_ = deaf_ = false;
   poke();
 }
 
@@ -70,9 +73,19 @@ bool Link::lost() const {
   return lost_ && inbox_.empty();
 }
 
+bool Link::has_room() const {
+  const std::lock_guard lock(mutex_);
+  return waiting() < kOutboxMax;
+}
+
+bool Link::is_sent() const {
+  const std::lock_guard lock(mutex_);
+  return waiting() == 0 || deaf_;
+}
+
 bool Link::unheard() const {
   const std::lock_guard lock(mutex_);
-  return !connected_ || is_unheard(connection_, lost_);
+  return !connected_ || deaf_ || is_unheard(connection_, lost_);
 }
 
 bool Link::exhausted() const {
@@ -92,10 +105,45 @@ std::string Link::take_input() {
 }
 
 bool Link::send(std::string_view bytes) {
+  const std::lock_guard lock(mutex_);
+  if (deaf_) return false;
   if (bytes.empty()) return true;
-  // Only the main thread replaces the connection, so it may be used here without the lock.
-  if (!connected()) return false;
-  return send_all(connection_, bytes, quit_fd_).ok();
+  if (!connected_) return false;
+  outbox_ += bytes;
+  (void)send_waiting();
+  return !deaf_;
+}
+
+/// With the lock held. Is it news? There is room again, or nothing waits any more.
+bool Link::send_waiting() {
+  const size_t before = waiting();
+  if (before == 0 || deaf_) return false;
+  const auto size = send_some(connection_, std::string_view(outbox_).substr(sent_));
+  deaf_ = !size;
+  sent_ += size ? *size : 0;
+  const size_t left = waiting();
+  if (left == 0) {
+    outbox_.clear();
+    sent_ = 0;
+  } else if (sent_ >= kOutboxMax) {
+    outbox_.erase(0, std::exchange(sent_, 0));
+  }
+  return deaf_ || left == 0 || (before >= kOutboxMax && left < kOutboxMax);
+}
+
+void Link::finish_sending(int patience_ms) {
+  using Clock = std::chrono::steady_clock;
+  auto since = Clock::now();
+  size_t before = 0;
+  while (!is_sent() && !quitting()) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(before, waiting()) != waiting()) since = Clock::now();
+    }
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - since);
+    if (passed.count() >= patience_ms) return;
+    wait(patience_ms - static_cast<int>(passed.count()));
+  }
 }
 
 void Link::poke() { (void)!::write(poke_write_.get(), "x", 1); }
@@ -104,6 +152,8 @@ void Link::watch(bool on) {
   {
     const std::lock_guard lock(mutex_);
     watching_ = on;
+    // It may poll still since before there was anything to be sent.
+    if (on && waiting() > 0) poke();
   }
   // When it is over, the thread is left where it polls: the next thing that it sees sends it to
   // sleep, if no other watch has begun by then.
@@ -125,7 +175,8 @@ void Link::run() {
 bool Link::look(bool watching, int most_ms) {
   struct pollfd fds[] = {{watching ? poke_read_.get() : -1, POLLIN, 0},
                          {quitting_ ? -1 : quit_fd_, POLLIN, 0},
-                         {-1, POLLIN, 0}};
+                         {-1, POLLIN, 0},
+                         {-1, POLLOUT, 0}};
   bool at_once = false;
   {
     const std::lock_guard lock(mutex_);
@@ -135,8 +186,9 @@ bool Link::look(bool watching, int most_ms) {
     } else if (connected_ && !lost_ && inbox_.size() < kInboxMax) {
       fds[2].fd = connection_.input.get();
     }
+    if (connected_ && !deaf_ && waiting() > 0) fds[3].fd = connection_.write_fd();
   }
-  if (!at_once && ::poll(fds, 3, most_ms) <= 0) return false;
+  if (!at_once && ::poll(fds, 4, most_ms) <= 0) return false;
   if (fds[0].revents != 0) {
     char sink[64];
     while (::read(poke_read_.get(), sink, sizeof sink) > 0) {
@@ -146,8 +198,9 @@ bool Link::look(bool watching, int most_ms) {
   const std::lock_guard lock(mutex_);
   if (watching && !watching_) return false;
   if (fds[1].revents != 0) return quitting_ = true;
-  if (!at_once && fds[2].revents == 0) return false;
-  return wants_connection() ? accept() : receive();
+  const bool sent = fds[3].revents != 0 && send_waiting();
+  if (!at_once && fds[2].revents == 0) return sent;
+  return (wants_connection() ? accept() : receive()) || sent;
 }
 
 bool Link::accept() {
@@ -160,7 +213,7 @@ bool Link::accept() {
   connection_ = *std::move(connection);
   inbox_ = std::exchange(connection_.early, {});
   connected_ = true;
-  lost_ = false;
+  lost_ = deaf_ = false;
   poke();  // the other thread may still poll for who comes, and would go on to
   return true;
 }

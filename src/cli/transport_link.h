@@ -1,6 +1,7 @@
 // Link: the connection as the server's main thread sees it. That thread waits for the debugger by
 // itself while the program stands; while it sits in the target's wait(), another one watches, reads
-// into a bounded buffer and wakes it.
+// into a bounded buffer and wakes it. What is sent waits in a queue until the debugger takes it.
+// One that reads nothing holds nobody else.
 #pragma once
 
 #include <atomic>
@@ -18,6 +19,8 @@ class Link {
  public:
   /// Bytes from the debugger that may wait; then the rest waits in the kernel.
   static constexpr size_t kInboxMax = 1 << 20;
+  /// Bytes for the debugger that may wait; while they do, no more answers are to be made.
+  static constexpr size_t kOutboxMax = 1 << 20;
 
   /// While one lives, something new calls `wake` from another thread. Begun and ended by the main
   /// thread, which must not wait() meanwhile.
@@ -48,6 +51,10 @@ class Link {
   bool connected() const;
   /// The debugger sends nothing more, and what it sent before has been taken. It may still listen.
   bool lost() const;
+  /// Is less than kOutboxMax waiting to be sent?
+  bool has_room() const;
+  /// Nothing waits to be sent, or nobody is there to take it.
+  bool is_sent() const;
   /// Nobody reads what is sent, as far as can be told.
   bool unheard() const;
   /// There never will be another connection.
@@ -56,8 +63,11 @@ class Link {
   std::string peer() const;
   std::string announcement() const { return transport_.announcement(); }
   std::string take_input();
-  /// False when the connection is lost.
+  /// Never waits. False when the connection is lost.
   bool send(std::string_view bytes);
+  /// The last word: waits until all is sent, as long as the debugger goes on taking it, and until
+  /// it has taken nothing for so many milliseconds, or the server is to end.
+  void finish_sending(int patience_ms);
   /// Blocks until something is new: a connection, input, a loss, the end. Or for no reason, and no
   /// longer than so many milliseconds; -1 = as long as it takes.
   void wait(int most_ms = -1) { look(false, most_ms); }
@@ -69,6 +79,8 @@ class Link {
   bool wants_connection() const { return open_ && !connected_ && !spent_; }
   bool accept();
   bool receive();
+  bool send_waiting();
+  size_t waiting() const { return outbox_.size() - sent_; }
   void poke();
 
   Status status_;
@@ -79,8 +91,10 @@ class Link {
   mutable std::mutex mutex_;
   std::condition_variable condition_;
   Connection connection_;
-  std::string inbox_;
+  std::string inbox_, outbox_;
+  size_t sent_ = 0;  // of the outbox
   bool open_ = false, connected_ = false, lost_ = false, spent_ = false;
+  bool deaf_ = false;  // nobody takes what is sent any more
   bool watching_ = false, stop_ = false;
   std::atomic<bool> quitting_ = false;
   std::thread thread_;

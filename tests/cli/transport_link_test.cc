@@ -9,9 +9,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -134,6 +138,116 @@ TEST(Link, AWatchIsOfTheConnectionThatTheOtherThreadLetIn) {
   ::close(quit[0]);
   ::close(quit[1]);
   ::sched_setaffinity(0, sizeof all, &all);
+}
+
+/// A debugger at the other end of a socket, and a link that has let it in.
+class LinkOutput : public ::testing::Test {
+ protected:
+  /// One caller, who is there already.
+  class Caller final : public Transport {
+   public:
+    explicit Caller(UniqueFd end) : end_(std::move(end)) {}
+    std::string announcement() const override { return ""; }
+    int listen_fd() const override { return -1; }
+    Result<Connection> accept() override {
+      Connection out;
+      out.input = std::move(end_);
+      return out;
+    }
+
+   private:
+    UniqueFd end_;
+  };
+
+  void SetUp() override {
+    ::alarm(100);  // a hang ends the test
+    std::signal(SIGPIPE, SIG_IGN);
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    theirs_ = UniqueFd(ends[0]);
+    caller_ = std::make_unique<Caller>(UniqueFd(ends[1]));
+    ASSERT_EQ(::pipe2(quit_, O_CLOEXEC), 0);
+    link_ = std::make_unique<Link>(*caller_, quit_[0], [this] { ++wakes_; });
+    link_->open();
+    while (!link_->connected()) link_->wait();
+  }
+  void TearDown() override {
+    link_.reset();
+    ::close(quit_[0]);
+    ::close(quit_[1]);
+    std::signal(SIGPIPE, SIG_DFL);
+    ::alarm(0);
+  }
+  /// What can be read now.
+  std::string read() const {
+    char buffer[1 << 16];
+    const ssize_t size = ::read(theirs_.get(), buffer, sizeof buffer);
+    return size > 0 ? std::string(buffer, static_cast<size_t>(size)) : std::string();
+  }
+
+  UniqueFd theirs_;
+  std::unique_ptr<Caller> caller_;
+  int quit_[2] = {-1, -1};
+  std::atomic<int> wakes_ = 0;
+  std::unique_ptr<Link> link_;
+};
+
+std::string numbered(size_t bytes) {
+  std::string out;
+  for (size_t i = 0; out.size() < bytes; ++i) out += std::to_string(i) + ' ';
+  out.resize(bytes);
+  return out;
+}
+
+TEST_F(LinkOutput, WaitsInAQueueUntilItIsRead) {
+  const std::string all = numbered(3 * Link::kOutboxMax);
+  const size_t piece = 100'000;
+  size_t sent = 0;
+  while (sent < all.size() && link_->has_room()) {
+    ASSERT_TRUE(link_->send(std::string_view(all).substr(sent, piece)));
+    sent = std::min(all.size(), sent + piece);
+  }
+  EXPECT_FALSE(link_->has_room());
+  EXPECT_GE(sent, Link::kOutboxMax);
+  EXPECT_LT(sent, all.size());
+  std::string got;
+  while (!link_->is_sent() || sent < all.size()) {
+    got += read();
+    link_->wait(0);
+    if (!link_->has_room() || sent == all.size()) continue;
+    ASSERT_TRUE(link_->send(std::string_view(all).substr(sent, piece)));
+    sent = std::min(all.size(), sent + piece);
+  }
+  for (std::string more = read(); !more.empty(); more = read()) got += more;
+  EXPECT_EQ(got == all, true);
+}
+
+/// The main thread waits for the target meanwhile, and is woken once there is room.
+TEST_F(LinkOutput, IsSentByTheWatchToo) {
+  const std::string all = numbered(Link::kOutboxMax + 500'000);
+  { const Link::Watch watch(*link_); }  // its thread polls where nothing was to be sent
+  ASSERT_TRUE(link_->send(all));
+  ASSERT_FALSE(link_->has_room());
+  std::string got;
+  {
+    const Link::Watch watch(*link_);
+    while (wakes_ == 0) got += read();
+    while (got.size() < all.size()) got += read();
+  }
+  EXPECT_EQ(got == all, true);
+  EXPECT_TRUE(link_->is_sent());
+}
+
+TEST_F(LinkOutput, EndsWithWhoWouldReadIt) {
+  const std::string all = numbered(2 * Link::kOutboxMax);
+  ASSERT_TRUE(link_->send(all));
+  link_->finish_sending(50);  // who reads nothing is not waited for
+  EXPECT_FALSE(link_->is_sent());
+  theirs_.reset();
+  while (link_->send("more")) link_->wait();
+  EXPECT_TRUE(link_->is_sent());
+  EXPECT_TRUE(link_->unheard());
+  EXPECT_FALSE(link_->send(""));
 }
 
 }  // namespace
