@@ -8,7 +8,7 @@
 #include "base/folder.h"
 #include "base/hex.h"
 #include "base/open.h"
-#include "rsp/qxfer.h"
+#include "rsp/framing.h"
 #include "rsp/text.h"
 
 namespace tracewell::agent {
@@ -61,6 +61,20 @@ bool only_listed(const Session& session, const std::string& path, const target::
     if (listed.path == path) file = &listed;
   if (file == nullptr) file_reply(reply, -1, ENOENT);
   return true;
+}
+
+UniqueFd program_of_name(const Session& session, const std::string& path) {
+  target::ProcessFacts* const facts = session.target.facts();
+  if (facts == nullptr) return {};
+  std::vector<target::Pid> pids;  // the one that is looked at first
+  if (const auto current = session.current_pid()) pids.push_back(*current);
+  for (const target::ProcessInfo& process : session.target.processes()) pids.push_back(process.pid);
+  for (const target::Pid pid : pids) {
+    const auto name = facts->exec_file(pid);
+    if (!name || *name != path) continue;
+    if (auto fd = facts->open_exec_file(pid)) return *std::move(fd);
+  }
+  return {};
 }
 
 struct stat listed_stat(const target::ListedFile& file) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "agent/session.h"
+#include "base/file.h"
 #include "base/unique_fd.h"
 
 namespace tracewell::agent {
@@ -36,6 +37,10 @@ struct stat listed_stat(const target::ListedFile& file);
 /// its own. What is there may be anybody's: only regular files are read, and links lead nowhere
 /// else. On failure errno says why.
 Result<UniqueFd> open_theirs(const Session& session, const std::string& path);
+
+/// The file of a program that runs here, if this is its name: what it runs, to be read, also where
+/// the name went or is another file's by now. Not valid: it is no such name.
+UniqueFd program_of_name(const Session& session, const std::string& path);
 
 /// What the client's descriptor stands for, or null (the reply is then written).
 HostFile* host_file(Session& session, std::optional<uint64_t> number, Reply& reply);

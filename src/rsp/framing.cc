@@ -9,7 +9,7 @@ constexpr size_t kRepeatMin = 3;
 constexpr size_t kRepeatMax = 97;
 constexpr uint8_t kEscapeXor = 0x20;
 
-bool must_escape(uint8_t byte) {
+constexpr bool must_escape(uint8_t byte) {
   return byte == '#' || byte == '$' || byte == '}' || byte == '*';
 }
 
@@ -24,19 +24,28 @@ size_t allowed_repeat(size_t left) {
   }
 }
 
+/// Where the next run begins that is worth shortening.
+size_t next_run(std::string_view payload, size_t at) {
+  const char* const c = payload.data();
+  for (; at + kRepeatMin < payload.size(); ++at)
+    if (c[at] == c[at + 1] && c[at] == c[at + 2] && c[at] == c[at + 3]) return at;
+  return payload.size();
+}
+
 void append_runs(std::string& out, std::string_view payload) {
+  static_assert(kRepeatMin == 3, "next_run() compares so many");
   size_t at = 0;
   while (at < payload.size()) {
-    const char c = payload[at];
-    size_t end = at + 1;
-    while (end < payload.size() && payload[end] == c && end - at <= kRepeatMax) ++end;
-    out += c;
-    ++at;
-    if (end - at < kRepeatMin) continue;
-    const size_t repeat = allowed_repeat(end - at);
+    const size_t run = next_run(payload, at);
+    out.append(payload, at, run - at);
+    if (run == payload.size()) return;
+    size_t end = run + 1;
+    while (end < payload.size() && payload[end] == payload[run] && end - run <= kRepeatMax) ++end;
+    const size_t repeat = allowed_repeat(end - run - 1);
+    out += payload[run];
     out += '*';
     out += static_cast<char>(repeat + 29);
-    at += repeat;
+    at = run + 1 + repeat;
   }
 }
 
@@ -67,14 +76,24 @@ std::string plain_text(std::string_view text) {
 }
 
 std::string escape(Bytes bytes) {
+  size_t used = 0;
+  return escape_prefix(bytes, SIZE_MAX, used);
+}
+
+std::string escape_prefix(Bytes bytes, size_t limit, size_t& used) {
   std::string out;
-  out.reserve(bytes.size());
-  for (uint8_t byte : bytes) {
-    if (must_escape(byte)) {
-      out += '}';
-      byte ^= kEscapeXor;
-    }
-    out += static_cast<char>(byte);
+  out.reserve(std::min(limit, bytes.size() + bytes.size() / 32));
+  used = 0;
+  while (used < bytes.size() && out.size() < limit) {
+    const Bytes rest = bytes.subspan(used).first(std::min(bytes.size() - used, limit - out.size()));
+    const auto plain = static_cast<size_t>(std::ranges::find_if(rest, must_escape) - rest.begin());
+    out.append(reinterpret_cast<const char*>(rest.data()), plain);
+    used += plain;
+    if (plain == rest.size()) continue;
+    if (limit - out.size() < 2) break;
+    out += '}';
+    out += static_cast<char>(rest[plain] ^ kEscapeXor);
+    ++used;
   }
   return out;
 }

@@ -119,6 +119,8 @@ std::string plain_text(std::string_view text);
 
 /// Binary data for a payload: `#`, `$`, `}` and `*` become `}` and the byte xor 0x20.
 std::string escape(Bytes bytes);
+/// As much of `bytes` as fits `limit` characters when escaped; `used` gets the number of bytes.
+std::string escape_prefix(Bytes bytes, size_t limit, size_t& used);
 /// Undoes it. Protocol if a `}` is the last character.
 Result<std::vector<uint8_t>> unescape(std::string_view text);
 

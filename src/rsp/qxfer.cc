@@ -54,18 +54,6 @@ Result<QxferRequest> parse_qxfer(std::string_view body) {
   return request;
 }
 
-std::string escape_prefix(Bytes bytes, size_t limit, size_t& used) {
-  std::string out;
-  used = 0;
-  while (used < bytes.size()) {
-    const std::string one = escape(bytes.subspan(used, 1));
-    if (one.size() > limit - out.size()) break;
-    out += one;
-    ++used;
-  }
-  return out;
-}
-
 std::string qxfer_reply(Bytes document, uint64_t offset, uint64_t length, size_t packet_size) {
   if (offset > document.size()) return "E01";
   const Bytes left = document.subspan(offset);

@@ -35,7 +35,4 @@ inline std::string qxfer_reply(std::string_view document, uint64_t offset, uint6
   return qxfer_reply(as_bytes(document), offset, length, packet_size);
 }
 
-/// As much of `bytes` as fits `limit` characters when escaped; `used` gets the number of bytes.
-std::string escape_prefix(Bytes bytes, size_t limit, size_t& used);
-
 }  // namespace tracewell::rsp

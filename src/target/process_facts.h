@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "model/catalog.h"
 #include "target/memory_room.h"
@@ -30,6 +31,12 @@ class ProcessFacts {
   virtual ~ProcessFacts() = default;
   virtual Result<std::vector<uint8_t>> auxv(Pid pid) = 0;
   virtual Result<std::string> exec_file(Pid pid) = 0;
+  /// That file, to be read: what the process runs, whatever has the name by now. NotFound: there is
+  /// none here.
+  virtual Result<UniqueFd> open_exec_file(Pid pid) {
+    (void)pid;
+    return Error{Errc::NotFound, "there are no files here", {}};
+  }
   /// The main executable and the shared libraries, in the loader's order.
   virtual Result<std::vector<Module>> modules(Pid pid) = 0;
   /// Null: there are no files here. Valid while these facts are.

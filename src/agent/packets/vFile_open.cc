@@ -1,5 +1,6 @@
 // vFile:open:<hex path>,<flags>,<mode>: a descriptor. Flags and mode have the protocol's own
-// numbers (manual, "Open Flags", "mode_t Values"); the permission bits are the usual ones.
+// numbers (manual, "Open Flags", "mode_t Values"); the permission bits are the usual ones. Who
+// reads a program that runs, by its name, gets what runs.
 #include <cerrno>
 
 #include "agent/host_files.h"
@@ -54,9 +55,13 @@ void on_vFile_open(Session& session, std::string_view body, Reply& reply) {
   }
   const bool theirs = session.files_of != 0;
   if (theirs && !use->told) return file_reply(reply, -1, EACCES);
-  auto fd = theirs ? open_theirs(session, path) : open_named_for(path, *use);
-  if (!fd) return file_reply(reply, -1, errno);
-  session.files[number].fd = fd->release();
+  UniqueFd file = use->told ? program_of_name(session, path) : UniqueFd();
+  if (!file.valid()) {
+    auto named = theirs ? open_theirs(session, path) : open_named_for(path, *use);
+    if (!named) return file_reply(reply, -1, errno);
+    file = *std::move(named);
+  }
+  session.files[number].fd = file.release();
   file_reply(reply, number);
 }
 

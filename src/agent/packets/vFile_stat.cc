@@ -14,12 +14,14 @@ void on_vFile_stat(Session& session, std::string_view body, Reply& reply) {
   if (path.empty() || (only_listed(session, path, listed, reply) && listed == nullptr)) return;
   if (listed != nullptr) return file_reply(reply, encode_stat(listed_stat(*listed)));
   struct stat found;
-  if (session.files_of != 0) {
-    const auto file = open_theirs(session, path);
-    if (!file.ok() || ::fstat(file->get(), &found) != 0) return file_reply(reply, -1, errno);
-    return file_reply(reply, encode_stat(found));
+  UniqueFd file = program_of_name(session, path);
+  if (!file.valid() && session.files_of != 0) {
+    auto theirs = open_theirs(session, path);
+    if (!theirs) return file_reply(reply, -1, errno);
+    file = *std::move(theirs);
   }
-  if (::stat(path.c_str(), &found) != 0) return file_reply(reply, -1, errno);
+  const int status = file.valid() ? ::fstat(file.get(), &found) : ::stat(path.c_str(), &found);
+  if (status != 0) return file_reply(reply, -1, errno);
   file_reply(reply, encode_stat(found));
 }
 

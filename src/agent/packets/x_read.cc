@@ -3,7 +3,7 @@
 
 #include "agent/memory_packets.h"
 #include "agent/packets.h"
-#include "rsp/qxfer.h"
+#include "rsp/framing.h"
 
 namespace tracewell::agent {
 

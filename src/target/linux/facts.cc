@@ -112,7 +112,19 @@ Result<std::string> Facts::program_name(Pid pid) {
   const std::string link = fmt::format("/proc/{}/exe", thread->tid);
   auto path = link_text(link);
   if (!path) return {Errc::Target, link + " cannot be read"};
+  // So the kernel says that the name went, or that another file has it.
+  constexpr std::string_view kWent = " (deleted)";
+  if (path->ends_with(kWent) && !is_same_file(*path, link))
+    path->resize(path->size() - kWent.size());
   return *std::move(path);
+}
+
+Result<UniqueFd> Facts::open_exec_file(Pid pid) {
+  const Thread* thread = tracer_.first_thread(pid);
+  if (thread == nullptr) return no_process(pid);
+  const std::string link = fmt::format("/proc/{}/exe", thread->tid);
+  TW_ASSIGN_OR_RETURN(const UniqueFd held, hold_behind(link));
+  return open_held(held.get(), HeldUse::Read, link);
 }
 
 Result<std::string> Facts::exec_file(Pid pid) {
