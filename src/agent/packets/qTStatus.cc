@@ -1,6 +1,8 @@
 // qTStatus: does a trace run, why did it end, and how full is the buffer? GDB asks before each
 // resume.
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "agent/packets.h"
 #include "agent/saved_size.h"
@@ -8,16 +10,26 @@
 #include "rsp/status.h"
 
 namespace tracewell::agent {
+namespace {
+
+/// GDB saves the line, and opens no trace file with one of 1000 bytes.
+constexpr size_t kStatusLineMax = 990;
+
+}  // namespace
 
 void on_qTStatus(Session& session, std::string_view, Reply& reply) {
   RunStatus status = rsp::for_gdb(session.trace->status());
   // GDB keeps both in an int, and would show a larger one as negative.
   for (auto* bytes : {&status.buffer_free, &status.buffer_size})
     if (*bytes) *bytes = std::min<uint64_t>(**bytes, INT32_MAX);
+  std::string text = rsp::format_status(status);
   // `tstatus` shows notes, and has nothing else to say it in.
-  if (const std::string size = saved_size_text(session); !size.empty())
+  if (const std::string size = saved_size_text(session); !size.empty()) {
     status.notes = status.notes.value_or("").empty() ? size : *status.notes + "; " + size;
-  reply.text(rsp::format_status(status));
+    std::string longer = rsp::format_status(status);
+    if (longer.size() <= kStatusLineMax) text = std::move(longer);
+  }
+  reply.text(text);
 }
 
 }  // namespace tracewell::agent

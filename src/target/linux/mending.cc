@@ -69,7 +69,7 @@ void cut_out(std::vector<FastSites::Range>& ranges, uint64_t start, uint64_t end
   }
 }
 
-bool is_in(const std::vector<FastCode::Mapped>& ours, const Mapping& map) {
+bool is_of_ours(const std::vector<FastCode::Mapped>& ours, const Mapping& map) {
   return std::ranges::any_of(ours, [&](const FastCode::Mapped& one) {
     return one.shared && map.start >= one.start && map.start < one.start + one.bytes;
   });
@@ -132,7 +132,7 @@ std::vector<FastSites::Range> LiveFastSites::readable(Pid pid) {
   const bool may_be_cut = code.handlers->of(SIGBUS).is_caught();
   std::vector<Range> out;
   for (const Mapping& map : mappings(lives->tid, tracer_.gives_up)) {
-    if (!map.readable || !is_memory(map) || is_in(code.mapped, map)) continue;
+    if (!map.readable || !is_memory(map) || is_of_ours(code.mapped, map)) continue;
     if (map.shared && map.inode != 0 && !may_be_cut) continue;
     if (!out.empty() && out.back().end == map.start) out.back().end = map.end;
     else out.push_back({map.start, map.end});
