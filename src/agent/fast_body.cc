@@ -176,7 +176,7 @@ Result<FastBody> FastBodyMaker::make(const CollectPlan& plan, bool asked_for, ui
   for (const ax::Code code : body_.expressions)
     TW_RETURN_IF_ERROR(take_needs(code, ax::Purpose::Action));
   body_.room = (body_.room + TRACEWELL_CELL - 1) / TRACEWELL_CELL * TRACEWELL_CELL;
-  if (body_.room > largest) 
+  if (body_.room > largest)
     return because(TrapReason::Room, fmt::format(" {} bytes", body_.room));
   return std::move(body_);
 }

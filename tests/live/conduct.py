@@ -94,7 +94,8 @@ def it_has_no_clock(work):
     got, frames, said = run(work, "conduct", ["clock", "at once"], "ftrace",
                             end="tbreak started\ncontinue\nbreak finished")
     same([number(frame) for frame in frames], [2] * 400, "hits")
-    check("traps in this process: a thread may not read the time stamp counter" in said, said)
+    check("traps in this process, about 15 us a hit: a thread may not read the time stamp counter"
+          in said, said)
 
 
 def it_shares_its_descriptors(work):
@@ -102,7 +103,8 @@ def it_shares_its_descriptors(work):
     _, frames, said = run(work, "conduct", ["files"], "ftrace",
                           end="tbreak started\ncontinue\nbreak finished")
     same([number(frame) for frame in frames], [2] * 50, "hits")
-    check("traps in this process: another process shares its descriptors" in said, said)
+    check("traps in this process, about 15 us a hit: another process shares its "
+              "descriptors" in said, said)
 
 
 def it_handles_faults(work):
@@ -140,11 +142,11 @@ def its_stacks_are_small(work):
     for program in ("goroutine", "goroutine_unnamed"):
         _, frames, said = run(work, program, [], "ftrace", end="break _exit")
         same([number(frame) for frame in frames], list(range(10)), "hits")
-        check("is a trap: it is Go's code" in said, said)
+        check("is a trap, about 15 us a hit: it is Go's code" in said, said)
     for arguments, why in (([], "it is OCaml's code"), (["made"], "it is no code of an ELF file")):
         _, frames, said = run(work, "fiber", arguments, "ftrace", definitions=MADE)
         same([int(frame["registers"]["rdi"], 16) for frame in frames], list(range(10)), "hits")
-        check(f"is a trap: {why}" in said, said)
+        check(f"is a trap, about 15 us a hit: {why}" in said, said)
 
 
 def main():

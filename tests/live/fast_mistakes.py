@@ -83,7 +83,7 @@ def what_is_no_fast_one(work):
         with on_port(INFERIORS / "conduct", "clock", "at once") as server:
             got = gdb(work, TOLD % {"remote": server.remote, "definitions": work / "definitions",
                                     "collected": collected}, INFERIORS / "conduct")
-        told = rf"Fast tracepoint 1 at 0x\w+ is a trap: {why}\n"
+        told = rf"Fast tracepoint 1 at 0x\w+ is a trap, about 15 us a hit: {why}\n"
         for said in (got["said"], got["again"]):
             check(re.fullmatch(told, said), f"{got}")
 

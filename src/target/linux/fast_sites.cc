@@ -148,7 +148,8 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   const Tid tid = lives != nullptr ? lives->tid : pid;  // a leader that has ended shows nothing
   if (may_supply_pages(tid, kTablesAtStartKib))
     return because(TrapReason::SuppliesPages);
-  if (!may_map_more(mappings(tid, tracer_.gives_up).size(), 0)) return because(TrapReason::Mappings);
+  if (!may_map_more(mappings(tid, tracer_.gives_up).size(), 0))
+    return because(TrapReason::Mappings);
   FastSites::Processor out;
   for (const Tid each : task_ids(pid)) {
     const auto status = read_proc(each, "status");
