@@ -1,7 +1,7 @@
 // How hits read memory in a program that handles faults: by loads, where the target mends what they
 // break, and in memory that the program had when we last looked; else by system calls.
-#include <algorithm>
 #include <chrono>
+#include <cstddef>
 
 #include <fmt/format.h>
 
@@ -20,11 +20,16 @@ int64_t ns_of(Steady::time_point time) {
 
 void FastTrace::learn_handlers() {
   learned_at_ = Steady::now();
-  if (!sites_.learn_handlers(pid_)) {
+  const auto page = sites_.learn_handlers(pid_);
+  if (!page.ok()) {
     if (geometry_.keys == TRACEWELL_KEYS_SELF) change(geometry_.keys, TRACEWELL_KEYS_FS_BASE);
     return change(geometry_.reads, TRACEWELL_READS_CALL);
   }
   if (!known_) known_.emplace(shared_.bytes, shape_);
+  // No hit looks at it yet.
+  const uint64_t at = geometry_at_ + offsetof(tracewell_geometry, fault_actions);
+  for (unsigned i = 0; i < sizeof *page; ++i)
+    sites_.change(pid_, at + i, static_cast<uint8_t>(*page >> 8 * i));
   maps_changed_ = true;
   looks_at_maps_ = ShareOfTime(99);  // at once
   look_at_memory(sites_.conduct(pid_));
@@ -55,6 +60,7 @@ void FastTrace::look_at_memory(const target::FastSites::Conduct& now) {
     mapped_at_ = Steady::now();
     looks_at_maps_.took(ns_of(begin), ns_of(mapped_at_));
   }
+  known_->ask_for_handlers();
   change(geometry_.reads, TRACEWELL_READS_KNOWN);
 }
 

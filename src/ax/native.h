@@ -23,7 +23,7 @@
  * counter to the load's `resume` address, drops the signal, and lets it go on: all other registers
  * are right as they are, and the expression ends with a memory access error. (Linux resets the
  * handler of a fault's signal that is blocked or ignored; who cannot have that has expressions
- * compiled so that they read through `read_memory`.) */
+ * compiled so that they read through `read_memory`, which looks at what is there first.) */
 #ifndef TRACEWELL_AX_NATIVE_H
 #define TRACEWELL_AX_NATIVE_H
 

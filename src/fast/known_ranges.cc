@@ -74,4 +74,6 @@ bool KnownRanges::wanted() {
   return wanted.load(kRelaxed) != 0 && wanted.exchange(0) != 0;
 }
 
+void KnownRanges::ask_for_handlers() { std::atomic_ref(shared_.asks).store(1, kRelaxed); }
+
 }  // namespace tracewell::fast

@@ -21,6 +21,8 @@ class KnownRanges {
   void clear();
   /// Has a hit read memory that is in none of them, since this was asked last?
   bool wanted();
+  /// The next hit that loads asks for the program's handlers.
+  void ask_for_handlers();
 
  private:
   void write(std::span<const tracewell_range> ranges);

@@ -156,7 +156,8 @@ struct tracewell_geometry {
   uint32_t keys;          /* TRACEWELL_KEYS_… */
   uint32_t reads;         /* TRACEWELL_READS_… */
   struct tracewell_vectors* vectors;
-  struct tracewell_ranges* ranges; /* ring/readable_ranges.h */
+  struct tracewell_ranges* ranges; /* ring/readable_ranges.h, as the next */
+  struct tracewell_fault_actions* fault_actions; /* set before READS_KNOWN is */
   /* Components whose registers a hit may compare by itself, without XSAVEC. */
   uint64_t vectors_direct;
   /* Where in a state components begin, by number; those that come behind the legacy part. */
@@ -179,7 +180,7 @@ static inline uint32_t tracewell_ring_at(uint64_t key, uint32_t rings) {
 }
 static_assert(sizeof(tracewell_frame_ring) == 128 && sizeof(tracewell_thread) == 16);
 static_assert(sizeof(tracewell_area) == 128 + 512 * 8);
-static_assert(sizeof(tracewell_geometry) == 320 && offsetof(tracewell_geometry, vectors) == 64);
+static_assert(sizeof(tracewell_geometry) == 328 && offsetof(tracewell_geometry, vectors) == 64);
 static_assert(sizeof(tracewell_vectors) % 64 == 0);
 #endif
 #endif

@@ -29,11 +29,22 @@ struct tracewell_ranges {
   uint64_t sequence;
   uint32_t count;
   uint32_t wanted; /* 1: a hit has read memory that is in no range */
-  uint64_t unused[6];
+  uint32_t asks;   /* 1: the next hit that loads from here asks for the program's handlers first */
+  uint32_t unused_too;
+  uint64_t unused[5];
   struct tracewell_range ranges[TRACEWELL_RANGES_MAX]; /* ascending, apart */
   /* The number of the range in which an address was found last, by a hash of the address. No more
    * than a hint: all threads write here, and two of them at a time. */
   uint16_t hints[TRACEWELL_RANGE_HINTS];
+};
+
+/* What the program does about SIGSEGV and about SIGBUS, as rt_sigaction(2) has told a hit. In
+ * memory of the program that no fork shares. Odd `sequence`: it is being written. */
+struct tracewell_fault_actions {
+  uint64_t sequence;
+  struct tracewell_fault_action {
+    uint64_t handler, flags, restorer, mask;
+  } actions[2];
 };
 
 static inline uint32_t tracewell_hint_at(uint64_t address) {

@@ -88,8 +88,9 @@ class FastSites {
   /// While it runs, of a few of its threads and sites: others at each call.
   virtual Conduct conduct(Pid pid) = 0;
   /// What handlers for faults it has: where the kernel takes one away since a load has failed, it
-  /// is put back from then on. Unsupported where that cannot be done.
-  virtual Status learn_handlers(Pid pid) = 0;
+  /// is put back from then on. Returns where in the process code of ours may write down what they
+  /// are later (tracewell_fault_actions). Unsupported where that cannot be done.
+  virtual Result<uint64_t> learn_handlers(Pid pid) = 0;
   virtual Mended mended(Pid pid) = 0;
   /// Memory that can be loaded from now, in order, and where nothing but a value comes of it. Not
   /// where such a load has failed all the same.

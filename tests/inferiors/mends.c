@@ -9,7 +9,7 @@
 //            second of 20 runs
 //   files    a file is cut, with SIGBUS blocked
 //   late     the handler comes when the trace runs already
-//   ends     unmaps nothing; for who kills the tracer
+//   another  has another handler with the same flags, some time after the trace has begun
 // build: -D_GNU_SOURCE -pthread
 // Prints how often handler or mask were not its own, and exits with 0 where they always were.
 #include <pthread.h>
@@ -91,8 +91,12 @@ static void on_fault(int number, siginfo_t *info, void *context) {
   finished(wrong_handlers != 0 || wrong_masks != 0);
 }
 
+static void on_other_fault(int number, siginfo_t *info, void *context) {
+  on_fault(number, info, context);
+}
+
 static void handle(int flags) {
-  wanted.sa_sigaction = on_fault;
+  wanted.sa_sigaction = wanted.sa_sigaction ? on_other_fault : on_fault;
   wanted.sa_flags = flags;
   sigaddset(&wanted.sa_mask, SIGUSR2);
   sigaction(wanted_signal, &wanted, NULL);
@@ -179,18 +183,21 @@ int main(int argc, char **argv) {
     handle(flags);
     rest(500);
   }
-  if (strcmp(what, "both") == 0) {
+  if (strcmp(what, "another") == 0) {
+    static long mine;
+    handle(flags);
+    for (int i = 0; i < 50; ++i) {
+      pass(&mine);
+      rest(10);
+    }
+    set_blocked(1);
+    work(1);
+  } else if (strcmp(what, "both") == 0) {
     other(reads, read_both);
   } else if (strcmp(what, "loop") == 0) {
     other(unmaps, look_on);
   } else if (strcmp(what, "files") == 0) {
     cut_file(file);
-  } else if (strcmp(what, "ends") == 0) {
-    set_blocked(1);
-    for (;;) {
-      pass(page);
-      look(1);
-    }
   } else if (strcmp(what, "blocks") == 0 || strcmp(what, "late") == 0) {
     set_blocked(1);
     work(1);

@@ -81,7 +81,7 @@ def restored(got):
 
 def it_keeps_handlers(work):
     """One load fails while the signal is blocked, wherever that is: and the handler is there."""
-    for what in ("blocks", "late", "files"):
+    for what in ("blocks", "late", "another", "files"):
         for non_stop in ("off", "on"):
             got, said = run(work, what, 1000, non_stop)
             same(restored(got), 1, f"{what}: {got} {said}")

@@ -48,9 +48,30 @@ static NOINLINE uint32_t search_range(const struct tracewell_ranges* known, uint
   return TRACEWELL_RANGES_MAX;
 }
 
+/* Once for all threads, mostly. A handler of signals that comes in between, and who does the same
+ * at the same time, leave it to the first: theirs is as new. */
+static NOINLINE void ask_for_handlers(struct tracewell_ranges* known) {
+  enum { kSegv = 11, kBus = 7, kSetBytes = 8 };
+  struct tracewell_fault_actions* const kept = geometry.fault_actions;
+  struct tracewell_fault_action now[2];
+  if (__atomic_exchange_n(&known->asks, 0, __ATOMIC_RELAXED) == 0 || !kept) return;
+  if (call(kSigAction, kSegv, 0, (long)&now[0], (const void*)kSetBytes, 0, 0) != 0 ||
+      call(kSigAction, kBus, 0, (long)&now[1], (const void*)kSetBytes, 0, 0) != 0)
+    return;
+  uint64_t sequence = __atomic_load_n(&kept->sequence, __ATOMIC_RELAXED);
+  if ((sequence & 1) != 0 ||
+      !__atomic_compare_exchange_n(&kept->sequence, &sequence, sequence + 1, 0, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_RELAXED))
+    return;
+  kept->actions[0] = now[0];
+  kept->actions[1] = now[1];
+  __atomic_store_n(&kept->sequence, sequence + 2, __ATOMIC_RELEASE);
+}
+
 /* How many bytes may be loaded from there on. Not once the tracer is gone, who would mend it. */
 static ALWAYS_INLINE uint64_t loadable(uint64_t address) {
   struct tracewell_ranges* const known = geometry.ranges;
+  if (UNLIKELY(__atomic_load_n(&known->asks, __ATOMIC_RELAXED) != 0)) ask_for_handlers(known);
   const uint64_t sequence = __atomic_load_n(&known->sequence, __ATOMIC_ACQUIRE);
   uint16_t* const hint = &known->hints[tracewell_hint_at(address)];
   uint32_t at = __atomic_load_n(hint, __ATOMIC_RELAXED) % TRACEWELL_RANGES_MAX;

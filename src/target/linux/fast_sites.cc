@@ -189,6 +189,7 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
   }
   FaultHandlers* const handlers =
       process->space->fast ? process->space->fast->handlers.get() : nullptr;
+  if (handlers != nullptr) take_newer_handlers(*process->space);
   const auto& threads = process->threads;
   for (size_t i = 0; i < std::min(kAtATime, threads.size()); ++i) {
     const Tid tid = threads[looked_++ % threads.size()];

@@ -45,7 +45,7 @@ class LiveFastSites final : public FastSites {
   ~LiveFastSites() override;
   Result<Processor> processor(Pid pid) override;
   Conduct conduct(Pid pid) override;
-  Status learn_handlers(Pid pid) override;
+  Result<uint64_t> learn_handlers(Pid pid) override;
   Mended mended(Pid pid) override;
   std::vector<Range> readable(Pid pid) override;
   Result<Shared> share(Pid pid, uint64_t bytes) override;
@@ -113,6 +113,7 @@ class LiveFastSites final : public FastSites {
   bool supplies_pages(const Process& process);
   FastCode& code_of(Process& process);
   Result<FaultAction> action_of(Thread& thread, int signal);
+  void take_newer_handlers(AddressSpace& space);
   bool has_failed(Thread& thread, int signal);
   void put_back(Thread& thread, int signal);
   void note_failed_load(const Thread& thread, uint64_t address);

@@ -48,6 +48,7 @@ class FaultHandlers {
   void note_restored(int64_t now_ns);
   void note_lost(int signal);
   FastSites::Mended mended;
+  uint64_t taken = 0;  // what hits have written down so far
 
   void note_failed(uint64_t address);
   /// Where loads have failed, in no order.

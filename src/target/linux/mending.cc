@@ -21,6 +21,8 @@ namespace tracewell::target::live {
 namespace {
 
 constexpr uint64_t kActionSetBytes = 8, kPageOfCalls = 4096, kResetFlag = SA_RESETHAND;
+/// Where in the page of calls hits write down handlers: a number, and two actions.
+constexpr uint64_t kWrittenAt = 1024, kWrittenBytes = 8 + 2 * sizeof(FaultAction);
 constexpr int kStandsStatus = kEventStop << 16 | SIGTRAP << 8 | 0x7f;
 
 uint64_t blocked_by(const Thread& thread) {
@@ -91,7 +93,7 @@ Result<FaultAction> LiveFastSites::action_of(Thread& thread, int signal) {
   return out;
 }
 
-Status LiveFastSites::learn_handlers(Pid pid) {
+Result<uint64_t> LiveFastSites::learn_handlers(Pid pid) {
   const Still still(tracer_);
   Process* const process = tracer_.find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
@@ -112,7 +114,25 @@ Status LiveFastSites::learn_handlers(Pid pid) {
       return {Errc::Target, "the thread that was asked is gone"};
   }
   if (!handlers->known()) return {Errc::Unsupported, "it ignores faults"};
-  return {};
+  (void)space->write_raw(handlers->page() + kWrittenAt, std::vector<uint8_t>(kWrittenBytes));
+  handlers->taken = 0;
+  return handlers->page() + kWrittenAt;
+}
+
+/// What a hit was told by the kernel. One that it found without a handler may have lost that a
+/// moment before; see FaultHandlers::look() for those that have none for good.
+void LiveFastSites::take_newer_handlers(AddressSpace& space) {
+  FaultHandlers& handlers = *space.fast->handlers;
+  uint8_t bytes[kWrittenBytes] = {};
+  uint64_t sequence = 0;
+  FaultAction found[2];
+  if (space.read_raw(handlers.page() + kWrittenAt, bytes) != sizeof bytes) return;
+  std::memcpy(&sequence, bytes, sizeof sequence);
+  std::memcpy(found, bytes + sizeof sequence, sizeof found);
+  if (sequence == handlers.taken || sequence % 2 != 0) return;
+  handlers.taken = sequence;
+  if (!found[0].is_default()) handlers.of(SIGSEGV) = found[0];
+  if (!found[1].is_default()) handlers.of(SIGBUS) = found[1];
 }
 
 FastSites::Mended LiveFastSites::mended(Pid pid) {
@@ -160,6 +180,7 @@ bool LiveFastSites::has_failed(Thread& thread, int signal) {
 void LiveFastSites::put_back(Thread& thread, int signal) {
   const std::shared_ptr<AddressSpace> space = thread.process->space;
   const std::shared_ptr<FaultHandlers> handlers = space->fast->handlers;
+  take_newer_handlers(*space);
   FaultAction& known = handlers->of(signal);
   std::vector<Thread*> failed;
   for (Thread* other : tracer_.all_threads())
@@ -208,6 +229,7 @@ void LiveFastSites::mend(Thread& thread, int signal, uint64_t address) {
 void LiveFastSites::before_signal(Thread& thread, int signal) {
   const std::shared_ptr<FaultHandlers> handlers = thread.process->space->fast->handlers;
   if (!handlers || !handlers->of(signal).is_caught()) return;
+  take_newer_handlers(*thread.process->space);
   const auto status = read_proc(thread.tid, "status");
   if (status && !catches(*status, signal)) {
     const AddressSpace* const space = thread.process->space.get();
