@@ -261,6 +261,10 @@ class Event:
         end_of_it = time.monotonic() + self.dwells
         if self.forks:
             self.connect_often()
+        if not self.traps and re.search("is a trap|are traps", self.server.said()):
+            self.soak.count("runs with traps instead of pads")
+            if self.victim == "tracer":
+                self.victim = "nobody"  # the program would die of it
         if self.victim != "nobody" and not self.anywhere:
             time.sleep(self.dwells / 2)
             self.strike()
