@@ -1,6 +1,7 @@
 // Fast tracepoints of a run: which ones there are, and what they bring. What cannot be fast is a
 // trap; so is one that shares its place with others.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -242,11 +243,12 @@ void Engine::on_still() {
 /// these places. They go first, since one that is there may keep another's code from being known.
 void Engine::insert_anew(const std::vector<uint64_t>* places) {
   std::vector<size_t> these;
+  std::set<uint64_t> wanted;
+  if (places != nullptr) wanted.insert(places->begin(), places->end());
   for (size_t i = 0; i < definitions_.size(); ++i) {
     const TracepointDef& definition = definitions_[i];
     if (!fast_->has(definition.number, definition.address)) continue;
-    if (places != nullptr && std::ranges::find(*places, definition.address) == places->end())
-      continue;
+    if (places != nullptr && !wanted.contains(definition.address)) continue;
     fast_->remove(definition.number, definition.address);
     these.push_back(i);
   }

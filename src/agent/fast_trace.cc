@@ -254,6 +254,7 @@ Result<HitCost> FastTrace::insert(const TracepointDef& definition, const Collect
   point.place.number = definition.number;
   point.place.address = definition.address;
   point.is_plain = std::ranges::none_of(body.steps, is_of_registers);
+  there_[definition.address] = number;
   if (processor_.faults_do_harm && !std::ranges::all_of(body.steps, is_of_registers))
     return HitCost::Calls;
   return point.is_plain ? HitCost::Memory : HitCost::Registers;
@@ -268,23 +269,23 @@ std::vector<uint64_t> FastTrace::commit() {
   }
   for (const auto& [tid, base] : before) forget_thread(tid);
   std::vector<uint64_t> failed = sites_.commit(pid_);
-  for (Point& one : points_)
-    one.removed |= std::ranges::find(failed, one.place.address) != failed.end();
+  for (const uint64_t address : failed) {
+    points_[there_.at(address)].removed = true;
+    there_.erase(address);
+  }
   return failed;
 }
 
 bool FastTrace::has(uint32_t number, uint64_t address) const {
-  return std::ranges::any_of(points_, [&](const Point& one) {
-    return one.place.number == number && one.place.address == address && !one.removed;
-  });
+  const auto found = there_.find(address);
+  return found != there_.end() && points_[found->second].place.number == number;
 }
 
 void FastTrace::remove(uint32_t number, uint64_t address) {
-  for (Point& one : points_) {
-    if (one.place.number != number || one.place.address != address || one.removed) continue;
-    one.removed = true;
-    sites_.remove(pid_, address);
-  }
+  if (!has(number, address)) return;
+  points_[there_[address]].removed = true;
+  there_.erase(address);
+  sites_.remove(pid_, address);
 }
 
 void FastTrace::add_block(const tracewell_general& general, Bytes vectors) {

@@ -178,6 +178,7 @@ class FastTrace {
   std::map<uint32_t, fast::VectorState> vectors_;    // by ring
   HitLosses lost_;                                   // that no ring tells of
   std::vector<Point> points_;         // by number of their plan
+  std::map<uint64_t, size_t> there_;  // of these, by address: those that are not removed
   fast::TickClock times_;
   std::pair<uint64_t, uint64_t> changed_;  // of the program's memory, by us
   std::vector<uint8_t> copy_, frame_;

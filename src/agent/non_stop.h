@@ -31,7 +31,7 @@ class StopQueue {
   bool holds_fork(target::Pid pid) const;
   /// The forks of this process that it has yet to learn of, without vforks.
   std::vector<target::Pid> forks_of(target::Pid pid) const;
-  void clear() { replies_.clear(); }
+  void clear();
   /// Of a process that the debugger has ended or left. The first stays: it was sent.
   void forget(target::Pid pid);
 
@@ -43,7 +43,12 @@ class StopQueue {
     target::Pid child;
     std::string text;
   };
+  void count(const Told& told, int by);
   std::deque<Told> replies_;
+  /// How many of these are about a thread, and tell of a child. Many threads may stop at once, and
+  /// for each packet it is asked of each of them.
+  std::map<target::Tid, int> of_thread_;
+  std::map<target::Pid, int> of_child_;
 };
 
 struct NonStopState {

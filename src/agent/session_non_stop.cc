@@ -10,15 +10,25 @@ namespace tracewell::agent {
 
 using target::StopEvent;
 
+void StopQueue::count(const Told& told, int by) {
+  if ((of_thread_[told.tid] += by) == 0) of_thread_.erase(told.tid);
+  if ((of_child_[told.child] += by) == 0) of_child_.erase(told.child);
+}
+
+void StopQueue::clear() {
+  replies_.clear();
+  of_thread_.clear();
+  of_child_.clear();
+}
+
 bool StopQueue::push(const StopEvent& event, std::string reply) {
   replies_.push_back({event.kind, event.pid, event.tid, event.child_pid, std::move(reply)});
+  count(replies_.back(), 1);
   return replies_.size() == 1;
 }
 
 bool StopQueue::holds(const target::ThreadInfo& thread) const {
-  return std::any_of(replies_.begin(), replies_.end(), [&](const Told& told) {
-    return told.tid == thread.tid || told.child == thread.pid;
-  });
+  return of_thread_.contains(thread.tid) || of_child_.contains(thread.pid);
 }
 
 bool StopQueue::holds_exec(target::Pid pid) const {
@@ -28,8 +38,7 @@ bool StopQueue::holds_exec(target::Pid pid) const {
 }
 
 bool StopQueue::holds_fork(target::Pid pid) const {
-  return std::any_of(replies_.begin(), replies_.end(),
-                     [&](const Told& told) { return told.child == pid; });
+  return of_child_.contains(pid);
 }
 
 std::vector<target::Pid> StopQueue::forks_of(target::Pid pid) const {
@@ -40,13 +49,19 @@ std::vector<target::Pid> StopQueue::forks_of(target::Pid pid) const {
 }
 
 std::string StopQueue::acknowledge() {
-  if (!replies_.empty()) replies_.pop_front();
+  if (replies_.empty()) return first();
+  count(replies_.front(), -1);
+  replies_.pop_front();
   return first();
 }
 
 void StopQueue::forget(target::Pid pid) {
   if (replies_.size() < 2) return;
-  const auto gone = [&](const Told& told) { return told.pid == pid; };
+  const auto gone = [&](const Told& told) {
+    if (told.pid != pid) return false;
+    count(told, -1);
+    return true;
+  };
   replies_.erase(std::remove_if(replies_.begin() + 1, replies_.end(), gone), replies_.end());
 }
 

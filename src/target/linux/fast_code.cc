@@ -24,10 +24,6 @@ constexpr uint64_t kAllCodeMax = uint64_t{1} << 30;
 constexpr int kTriesMax = 32;  // of planning anew where memory could not be had
 constexpr uint64_t kPadPage = pads::PadSpace::kPageBytes;
 
-bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
-  return a < b + b_bytes && b < a + a_bytes;
-}
-
 /// 0 where the system has none to give.
 uint64_t random_number() {
   uint64_t out = 0;
@@ -182,7 +178,7 @@ Status FastCode::write_patch(const Segment& segment, const pads::Plan& plan) {
   for (const uint64_t guard : plan.guards) guards_[guard] = plan.site;
   for (const pads::Write& write : plan.writes) {
     const Bytes before = segment.code.bytes_at(write.address).first(write.bytes.size());
-    originals_[write.address] = {{before.begin(), before.end()}, write.bytes};
+    originals_.put(write.address, before.size(), {{before.begin(), before.end()}, write.bytes});
     TW_RETURN_IF_ERROR(space_.write_raw(write.address, write.bytes));
   }
   return {};
@@ -218,17 +214,17 @@ void FastCode::remove_all() {
 }
 
 void FastCode::remove_from(AddressSpace& copy) const {
-  for (const auto& [address, bytes] : originals_) {
-    std::vector<uint8_t> now(bytes.ours.size());
+  for (const auto& [address, written] : originals_.all()) {
+    std::vector<uint8_t> now(written.size);
     now.resize(copy.read_raw(address, now));
-    if (now == bytes.ours) (void)copy.write_raw(address, bytes.before);
+    if (now == written.what.ours) (void)copy.write_raw(address, written.what.before);
   }
 }
 
 size_t FastCode::count_in(const AddressSpace& copy) const {
-  return static_cast<size_t>(std::ranges::count_if(originals_, [&](const auto& one) {
-    std::vector<uint8_t> now(one.second.ours.size());
-    return copy.read_raw(one.first, now) == now.size() && now == one.second.ours;
+  return static_cast<size_t>(std::ranges::count_if(originals_.all(), [&](const auto& one) {
+    std::vector<uint8_t> now(one.second.size);
+    return copy.read_raw(one.first, now) == now.size() && now == one.second.what.ours;
   }));
 }
 
@@ -251,17 +247,16 @@ std::vector<uint64_t> FastCode::sites_around(uint64_t address, uint64_t bytes) c
 }
 
 void FastCode::add_code(uint64_t start, Bytes code, std::span<const FastSites::Load> loads) {
-  Placed placed{start, start + code.size(), {code.begin(), code.end()}, {}};
+  Placed placed{start, {code.begin(), code.end()}, {}};
   for (const FastSites::Load& one : loads) placed.loads[start + one.load] = start + one.resume;
-  placed_.push_back(std::move(placed));
+  placed_.put(start, code.size(), std::move(placed));
 }
 
 void FastCode::change(uint64_t address, uint8_t byte) {
-  for (Placed& placed : placed_) {
-    if (address < placed.start || address >= placed.end) continue;
-    placed.code[address - placed.start] = byte;
-    (void)space_.write_raw(address, {&byte, 1});
-  }
+  Placed* const placed = placed_.at(address);
+  if (placed == nullptr) return;
+  placed->code[address - placed->start] = byte;
+  (void)space_.write_raw(address, {&byte, 1});
 }
 
 bool FastCode::is_ours(uint64_t pc) const {
@@ -270,8 +265,8 @@ bool FastCode::is_ours(uint64_t pc) const {
     now.resize(space_.read_raw(start, now));
     return std::ranges::equal(now, code);
   };
-  for (const Placed& placed : placed_)
-    if (pc >= placed.start && pc < placed.end) return is_as_written(placed.start, placed.code);
+  if (const Placed* const placed = placed_.at(pc))
+    return is_as_written(placed->start, placed->code);
   const pads::Pad* const pad = pad_at(pc);
   return pad != nullptr && is_as_written(pad->address, pad->code);
 }
@@ -284,8 +279,7 @@ const pads::Pad* FastCode::pad_at(uint64_t pc) const {
 }
 
 std::optional<FastCode::Place> FastCode::place_of(uint64_t pc) const {
-  for (const Placed& placed : placed_)
-    if (pc >= placed.start && pc < placed.end) return Place{};
+  if (placed_.at(pc) != nullptr) return Place{};
   const pads::Pad* const pad = pad_at(pc);
   if (pad == nullptr) return std::nullopt;
   const pads::PadPoint* const point = pad->find(pc);
@@ -296,10 +290,11 @@ std::optional<FastCode::Place> FastCode::place_of(uint64_t pc) const {
 
 std::optional<uint64_t> FastCode::redirected(int signal, uint64_t pc) const {
   if (signal == SIGSEGV || signal == SIGBUS) {
-    for (const Placed& placed : placed_)
-      if (const auto found = placed.loads.find(pc); found != placed.loads.end())
-        return found->second;
-    return std::nullopt;
+    const Placed* const placed = placed_.at(pc);
+    if (placed == nullptr) return std::nullopt;
+    const auto found = placed->loads.find(pc);
+    if (found == placed->loads.end()) return std::nullopt;
+    return found->second;
   }
   const auto guard = guards_.find(pc);
   if (guard == guards_.end()) return std::nullopt;
@@ -328,16 +323,18 @@ bool FastCode::is_as_before(uint64_t address) const {
 std::vector<uint64_t> FastCode::gone() {
   constexpr int kAtATime = 16;
   std::vector<uint64_t> found;
-  for (int i = 0; i < kAtATime && !originals_.empty(); ++i) {
-    auto at = originals_.upper_bound(looked_up_to_);
-    if (at == originals_.end()) at = originals_.begin();
+  const auto& all = originals_.all();
+  for (int i = 0; i < kAtATime && !all.empty(); ++i) {
+    auto at = all.upper_bound(looked_up_to_);
+    if (at == all.end()) at = all.begin();
     looked_up_to_ = at->first;
-    std::vector<uint8_t> now(at->second.ours.size());
+    std::vector<uint8_t> now(at->second.size);
     now.resize(space_.read_raw(at->first, now));
-    if (now == at->second.ours) continue;
+    if (now == at->second.what.ours) continue;
     // A process that has just ended has no memory at all.
     uint8_t any = 0;
-    if (placed_.empty() || space_.read_raw(placed_.front().start, {&any, 1}) == 0) break;
+    if (placed_.empty() || space_.read_raw(placed_.all().begin()->first, {&any, 1}) == 0)
+      break;
     const std::vector<uint64_t> sites = sites_around(at->first, 1);
     found.insert(found.end(), sites.begin(), sites.end());
     break;
@@ -347,23 +344,19 @@ std::vector<uint64_t> FastCode::gone() {
 
 std::pair<uint64_t, uint64_t> FastCode::changed_range() const {
   if (originals_.empty()) return {UINT64_MAX, 0};
-  const auto& [last, both] = *originals_.rbegin();
-  return {originals_.begin()->first, last + both.ours.size()};
+  const auto& [last, written] = *originals_.all().rbegin();
+  return {originals_.all().begin()->first, last + written.size};
 }
 
 void FastCode::hide(uint64_t address, std::span<uint8_t> bytes) const {
-  for (const auto& [at, both] : originals_) {
-    const std::vector<uint8_t>& original = both.before;
-    if (!overlap(at, original.size(), address, bytes.size())) continue;
-    for (size_t i = 0; i < original.size(); ++i)
-      if (at + i - address < bytes.size()) bytes[at + i - address] = original[i];
-  }
+  originals_.each_meeting(address, bytes.size(), [&](uint64_t at, const Written& written) {
+    for (size_t i = 0; i < written.before.size(); ++i)
+      if (at + i - address < bytes.size()) bytes[at + i - address] = written.before[i];
+  });
 }
 
 bool FastCode::meets(uint64_t address, uint64_t bytes) const {
-  return std::ranges::any_of(originals_, [&](const auto& one) {
-    return overlap(one.first, one.second.before.size(), address, bytes);
-  });
+  return originals_.meet(address, bytes);
 }
 
 }  // namespace tracewell::target::live

@@ -20,6 +20,7 @@
 #include "pads/patches.h"
 #include "target/fast_sites.h"
 #include "target/linux/ptrace.h"
+#include "target/linux/stretches.h"
 
 namespace tracewell::target::live {
 
@@ -126,7 +127,7 @@ class FastCode {
     std::set<uint64_t> pages;
   };
   struct Placed {
-    uint64_t start = 0, end = 0;
+    uint64_t start = 0;
     std::vector<uint8_t> code;
     std::map<uint64_t, uint64_t> loads;  // addresses
   };
@@ -151,11 +152,11 @@ class FastCode {
   struct Written {
     std::vector<uint8_t> before, ours;
   };
-  std::map<uint64_t, Written> originals_;  // by address
-  uint64_t looked_up_to_ = 0;              // of these, by gone()
+  Stretches<Written> originals_;
+  uint64_t looked_up_to_ = 0;  // of these, by gone()
   bool waits_ = false;
-  std::map<uint64_t, pads::Plan> ready_;   // by site: what commit() is to write
-  std::vector<Placed> placed_;
+  std::map<uint64_t, pads::Plan> ready_;  // by site: what commit() is to write
+  Stretches<Placed> placed_;
 };
 
 }  // namespace tracewell::target::live

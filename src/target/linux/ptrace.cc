@@ -22,11 +22,15 @@ namespace tracewell::target::live {
 
 static_assert(kEventStop == PTRACE_EVENT_STOP);
 
+thread_local uint64_t work_done = 0;
+
 long trace(int request, Tid tid, uint64_t address, uint64_t data) {
+  ++work_done;
   return ptrace(static_cast<__ptrace_request>(request), static_cast<pid_t>(tid), address, data);
 }
 
 long trace(int request, Tid tid, uint64_t address, void* data) {
+  ++work_done;
   return ptrace(static_cast<__ptrace_request>(request), static_cast<pid_t>(tid), address, data);
 }
 

@@ -21,6 +21,10 @@ namespace tracewell::target::live {
 long trace(int request, Tid tid, uint64_t address = 0, uint64_t data = 0);
 long trace(int request, Tid tid, uint64_t address, void* data);
 
+/// What the calling thread has done so far that takes time for each thread of a program: calls of
+/// ptrace, looks for a status, and walks over the list of threads. For tests of how it grows.
+extern thread_local uint64_t work_done;
+
 /// The parts of a wait status that ptrace adds.
 inline int stop_event(int status) { return static_cast<unsigned>(status) >> 16; }
 inline int stop_signal(int status) { return (status >> 8) & 0xff; }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cerrno>
+#include <set>
 
 #include <sys/wait.h>
 
@@ -15,6 +16,15 @@ namespace {
 // how long for those). One that is about to run on a busy machine stops at once, then.
 constexpr int64_t kNoStopNs = 2 * kSecond, kNoStopAtEndNs = 300 * kMilli;
 constexpr int64_t kStopNs = 10 * kSecond, kStopAtEndNs = 5 * kSecond;
+
+// Of so few threads that are to stop, a wait ends with the first.
+constexpr size_t kFewThreads = 16;
+
+/// For more, it takes as long as it took to look at them all, more or less.
+int64_t pause_ns(size_t threads) {
+  constexpr int64_t kEachNs = 1000;
+  return std::min(static_cast<int64_t>(threads) * kEachNs, kPauseMaxNs);
+}
 
 /// A signal can be handed over only where one was about to be delivered. Elsewhere it is sent, and
 /// passed when it comes back as a stop: the result is 0 then.
@@ -186,24 +196,32 @@ void Tracer::await_all_stopped() {
   const auto waited_for = [&](const Thread& thread) {
     return moving(thread) && !thread.process->leaving;
   };
+  const auto is_waited_for = [&](Tid tid) {
+    const Thread* const thread = find(tid);
+    return thread != nullptr && waited_for(*thread);
+  };
   const Nudger::Wait nudged(nudger_);
   Patience patience(kStopNs, gives_up, kStopAtEndNs);
-  std::vector<Tid> moving_now;
+  std::vector<Tid> moving_now;  // those that have been asked
   for (;;) {
     park_ready();
-    moving_now.clear();
-    for (Thread* thread : all_threads()) {
-      if (!waited_for(*thread)) continue;
-      if (thread->run != Run::Starting) ask_to_stop(*thread);
-      moving_now.push_back(thread->tid);
-    }
+    std::erase_if(moving_now, [&](Tid tid) { return !is_waited_for(tid); });
+    // Again only when all of these stand still: others may have come since.
+    if (moving_now.empty())
+      for (Thread* thread : all_threads()) {
+        if (!waited_for(*thread)) continue;
+        if (thread->run != Run::Starting) ask_to_stop(*thread);
+        moving_now.push_back(thread->tid);
+      }
     if (moving_now.empty()) return;
     // Each by its number: to look for any of them takes the kernel as long as there are threads.
-    bool some = false;
-    for (const Tid tid : moving_now) some |= take_status(tid) == Came::Status;
-    if (some) continue;
-    if (late.look(patience, waited_for)) continue;
-    if (!wait_once(true)) return;
+    const auto came = static_cast<size_t>(std::ranges::count_if(
+        moving_now, [&](Tid tid) { return take_status(tid) == Came::Status; }));
+    if (late.look(patience, waited_for) || 2 * came >= moving_now.size()) continue;
+    // Who looks at all of them for each that stops looks as often as there are threads, squared.
+    const bool many = moving_now.size() > kFewThreads;
+    if (came == 0 && !wait_once(!many) && !many) return;
+    if (many) pause_for(pause_ns(moving_now.size()));
   }
 }
 
@@ -330,15 +348,15 @@ std::optional<StopEvent> Tracer::take_pending() {
 
 /// The thread that a SIGINT from the terminal would mostly go to: the leader, if it runs.
 std::optional<StopEvent> Tracer::interrupted_event() {
-  std::vector<Tid> running;
+  std::set<Tid> running;
   for (const Thread* thread : all_threads())
-    if (thread->resumed && seen(*thread->process)) running.push_back(thread->tid);
+    if (thread->resumed && seen(*thread->process)) running.insert(thread->tid);
   stop_all();
   Thread* told = nullptr;
   int best = -1;
   for (Thread* thread : all_threads()) {
     if (!seen(*thread->process) || thread->run == Run::Exiting) continue;
-    const bool ran = std::find(running.begin(), running.end(), thread->tid) != running.end();
+    const bool ran = running.contains(thread->tid);
     const int worth = (thread->run == Run::Late ? 0 : 2) + (ran ? 1 : 0);
     if (worth > best) told = thread;
     best = std::max(best, worth);

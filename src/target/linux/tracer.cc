@@ -81,6 +81,7 @@ std::vector<Thread*> Tracer::all_threads() {
   std::vector<Thread*> result;
   for (const auto& [pid, process] : processes_)
     for (Thread* thread : threads_of(*process)) result.push_back(thread);
+  work_done += result.size();
   return result;
 }
 

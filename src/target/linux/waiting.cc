@@ -139,6 +139,7 @@ bool Tracer::wait_carefully(bool block) {
 
 bool Tracer::wait_once(bool block) {
   if (careful_) return wait_carefully(block);
+  ++work_done;
   int status = 0;
   const pid_t tid = waitpid(-1, &status, kOurs | (block ? 0 : WNOHANG));
   if (tid < 0) return errno == EINTR;
@@ -148,6 +149,7 @@ bool Tracer::wait_once(bool block) {
 }
 
 Came Tracer::take_status(Tid tid) {
+  ++work_done;
   int status = 0;
   const pid_t got = waitpid(static_cast<pid_t>(tid), &status, kOurs | WNOHANG);
   if (got == 0 || (got < 0 && errno == EINTR)) return Came::Nothing;

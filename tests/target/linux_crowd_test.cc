@@ -1,0 +1,82 @@
+// Work that grows with the number of threads as they do, and no faster.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "target/debuggee.h"
+#include "target/linux/ptrace.h"
+
+namespace tracewell::target {
+namespace {
+
+constexpr double kExponentMax = 1.15;
+
+/// What the deeds took, each the least of some rounds: what a program does meanwhile adds to it.
+using Work = std::map<std::string, uint64_t>;
+
+void count(Work& work, const std::string& deed, const std::function<void()>& do_it) {
+  const uint64_t before = live::work_done;
+  do_it();
+  const uint64_t took = live::work_done - before;
+  const auto [found, first] = work.try_emplace(deed, took);
+  if (!first) found->second = std::min(found->second, took);
+}
+
+/// nullopt: the machine has no room for so many threads.
+std::optional<Work> work_with(int threads) {
+  constexpr int kRounds = 3;
+  Work work;
+  Debuggee one;
+  one.launch({"crowd", std::to_string(threads)});
+  one.breakpoint(one.symbol("all_there"));
+  const StopEvent there = one.go();
+  if (there.kind == StopEvent::Kind::Exited) return std::nullopt;
+  EXPECT_EQ(there.kind, StopEvent::Kind::Breakpoint);
+  one.remove_breakpoint(one.symbol("all_there"));
+  EXPECT_EQ(one.target->threads(0).size(), static_cast<size_t>(threads) + 1);
+  for (int round = 0; round < kRounds; ++round) {
+    count(work, "resume", [&] { one.resume_all(); });
+    // So that those which do anything are where they are most of the time.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    count(work, "stop", [&] {
+      EXPECT_TRUE(one.target->interrupt().ok());
+      EXPECT_EQ(one.wait().kind, StopEvent::Kind::Interrupted);
+    });
+  }
+  count(work, "detach", [&] {
+    EXPECT_TRUE(one.target->process_control()->detach(one.pid).ok());
+  });
+  ::kill(static_cast<pid_t>(one.pid), SIGKILL);
+  return work;
+}
+
+TEST(LinuxCrowd, NothingTakesTheSquareOfTheThreads) {
+  std::vector<std::pair<int, Work>> all;
+  for (const int threads : {500, 1000, 2000, 4000}) {
+    const Watchdog watchdog(120, "a crowd");
+    const auto work = work_with(threads);
+    if (!work) break;
+    all.emplace_back(threads, *work);
+  }
+  if (all.size() < 2) GTEST_SKIP() << "there may not be so many threads";
+  const auto& [few, least] = all.front();
+  const auto& [many, most] = all.back();
+  for (const auto& [deed, took] : most) {
+    for (const auto& [threads, work] : all)
+      std::cout << deed << " with " << threads << " threads: " << work.at(deed) << "\n";
+    const double growth = static_cast<double>(took) / static_cast<double>(least.at(deed));
+    const double exponent = std::log(growth) / std::log(static_cast<double>(many) / few);
+    std::cout << deed << ": exponent " << exponent << "\n";
+    EXPECT_LE(exponent, kExponentMax) << deed;
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::target
