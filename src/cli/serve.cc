@@ -71,6 +71,7 @@ class Conventions {
     fmt::print(stderr, "{}.\nExiting\n", error.text());
     return 1;
   }
+  bool gdbserver() const { return gdbserver_; }
 
  private:
   bool gdbserver_;
@@ -230,6 +231,8 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   trace.keep_buffer_in(buffer_home(options.buffer, comm->kind == Comm::Kind::Stdio, log));
   if (std::string text = (*transport)->announcement(); !text.empty()) log.notice(text);
   if (std::string text = (*transport)->warning(); !text.empty()) log.notice("tracewell: " + text);
+  if (is_of_this_machine(*comm) && !conventions.gdbserver())
+    log.notice("tracewell: GDB on this machine connects sooner after `set sysroot /`");
 
   auto server = server_options(options, settings, trace);
   server.session.refuse_junk =

@@ -99,6 +99,12 @@ Result<std::unique_ptr<Transport>> open_serial(const std::string& path) {
 
 }  // namespace
 
+bool is_of_this_machine(const Comm& comm) {
+  if (comm.kind != Comm::Kind::Tcp) return comm.kind != Comm::Kind::Serial;
+  constexpr std::string_view kHosts[] = {"", "localhost", "127.0.0.1", "::1"};
+  return std::ranges::find(kHosts, comm.host) != std::end(kHosts);
+}
+
 Result<Comm> parse_comm(std::string_view text) {
   Comm comm;
   if (text == "-" || text == "stdio") {

@@ -25,6 +25,8 @@ struct Comm {
   std::string port;  // Tcp; a number
   std::string path;  // Unix, Serial
 };
+/// Does nobody come there from another machine, unless something forwards it?
+bool is_of_this_machine(const Comm& comm);
 /// InvalidArgument, with a text for people.
 Result<Comm> parse_comm(std::string_view text);
 

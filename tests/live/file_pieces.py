@@ -21,6 +21,7 @@ def main():
         content = bytes(number * 7 % 251 for number in range(1_000_003))
         path.write_bytes(content)
         with on_port(INFERIORS / "hit_storm", 10) as server:
+            server.wait_for("after `set sysroot /`")  # who needs none of this is told
             client = Client(server.remote)
             file = File(client, path)
             got, sizes = b"", []
