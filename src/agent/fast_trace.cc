@@ -270,8 +270,8 @@ std::vector<uint64_t> FastTrace::commit() {
   for (const auto& [tid, base] : before) forget_thread(tid);
   std::vector<uint64_t> failed = sites_.commit(pid_);
   for (const uint64_t address : failed) {
-    points_[there_.at(address)].removed = true;
-    there_.erase(address);
+    const auto point = there_.extract(address);
+    if (!point.empty()) points_[point.mapped()].removed = true;
   }
   return failed;
 }
