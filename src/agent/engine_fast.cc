@@ -90,9 +90,14 @@ void Engine::take_effect() {
   };
   if (!fast_) return want_probes();
   target_.trace_sites()->fast()->while_still([&] {
-    for (const uint64_t address : fast_->commit())
-      if (const Status trap = insert_site(address); !trap)
+    for (const uint64_t address : fast_->commit()) {
+      const Status trap = insert_site(address);
+      for (size_t i = 0; i < definitions_.size(); ++i)
+        if (definitions_[i].address == address)
+          points_[i].way = trap ? HitWay::trap(because(TrapReason::CodeChanged)) : HitWay{};
+      if (!trap)
         remark(fmt::format("Lost the tracepoint at {:#x}: {}", address, trap.error().text()));
+    }
     want_probes();
   });
 }

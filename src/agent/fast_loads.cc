@@ -37,7 +37,7 @@ void FastTrace::learn_handlers() {
 
 void FastTrace::stop_loads() {
   maps_changed_ = true;
-  if (known_) known_->clear();
+  if (known_) known_->wipe();
 }
 
 /// A look at the maps takes a hundredth of the time at most. What a program unmaps is not told: so

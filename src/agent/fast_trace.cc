@@ -260,14 +260,17 @@ Result<HitCost> FastTrace::insert(const TracepointDef& definition, const Collect
   return point.is_plain ? HitCost::Memory : HitCost::Registers;
 }
 
-/// Threads may have begun and ended since begin().
+/// Threads may have begun and ended since begin(). Those that have ended are forgotten first: their
+/// bases may be others' by now.
 std::vector<uint64_t> FastTrace::commit() {
-  std::map<int64_t, uint64_t> before = bases_;
-  for (const auto& thread : sites_.threads(pid_)) {
-    const auto known = before.extract(thread.tid);
-    if (known.empty() || known.mapped() != thread.fs_base) thread_begins(thread);
+  const auto threads = sites_.threads(pid_);
+  std::map<int64_t, uint64_t> ended = bases_;
+  for (const auto& thread : threads) ended.erase(thread.tid);
+  for (const auto& [tid, base] : ended) forget_thread(tid);
+  for (const auto& thread : threads) {
+    const auto known = bases_.find(thread.tid);
+    if (known == bases_.end() || known->second != thread.fs_base) thread_begins(thread);
   }
-  for (const auto& [tid, base] : before) forget_thread(tid);
   std::vector<uint64_t> failed = sites_.commit(pid_);
   for (const uint64_t address : failed) {
     const auto point = there_.extract(address);

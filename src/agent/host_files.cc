@@ -66,14 +66,16 @@ bool only_listed(const Session& session, const std::string& path, const target::
 UniqueFd program_of_name(const Session& session, const std::string& path) {
   target::ProcessFacts* const facts = session.target.facts();
   if (facts == nullptr) return {};
+  const bool its_view = session.files_of != 0;
   std::vector<target::Pid> pids;  // the one that is looked at first
-  if (const auto current = session.current_pid()) pids.push_back(*current);
-  for (const target::ProcessInfo& process : session.target.processes()) pids.push_back(process.pid);
-  for (const target::Pid pid : pids) {
-    const auto name = facts->exec_file(pid);
-    if (!name || *name != path) continue;
-    if (auto fd = facts->open_exec_file(pid)) return *std::move(fd);
+  if (its_view) {
+    pids.push_back(session.files_of);
+  } else {
+    if (const auto current = session.current_pid()) pids.push_back(*current);
+    for (const auto& process : session.target.processes()) pids.push_back(process.pid);
   }
+  for (const target::Pid pid : pids)
+    if (auto fd = facts->open_exec_file(pid, path, its_view)) return *std::move(fd);
   return {};
 }
 

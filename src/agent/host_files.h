@@ -38,8 +38,10 @@ struct stat listed_stat(const target::ListedFile& file);
 /// else. On failure errno says why.
 Result<UniqueFd> open_theirs(const Session& session, const std::string& path);
 
-/// The file of a program that runs here, if this is its name: what it runs, to be read, also where
-/// the name went or is another file's by now. Not valid: it is no such name.
+/// What a program runs, to be read, if this is its name, also where the name went or is another
+/// file's by now: of the process that was chosen (vFile:setfs), else of all that see files as the
+/// server does. In a container, a program can have the name of any file here. Not valid: it is no
+/// such name.
 UniqueFd program_of_name(const Session& session, const std::string& path);
 
 /// What the client's descriptor stands for, or null (the reply is then written).

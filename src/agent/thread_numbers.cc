@@ -3,7 +3,11 @@
 namespace tracewell::agent {
 
 void ThreadNumbers::add(int64_t tid, int64_t own) {
-  if (own == tid) return;
+  if (own == tid) {
+    own_.erase(tid);
+    if (!here_.empty()) here_[static_cast<uint32_t>(own)] = tid;
+    return;
+  }
   own_[tid] = static_cast<uint32_t>(own);
   here_[static_cast<uint32_t>(own)] = tid;
 }
@@ -18,7 +22,7 @@ void ThreadNumbers::end(int64_t tid) {
   ended_.pop_front();
   // Another thread may have the number by now, or both of them.
   const auto first = here_.find(own);
-  if (first != here_.end() && first->second == here && !own_.contains(here)) here_.erase(first);
+  if (first != here_.end() && first->second == here && this->own(here) != own) here_.erase(first);
 }
 
 uint32_t ThreadNumbers::own(int64_t tid) const {

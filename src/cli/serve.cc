@@ -231,8 +231,10 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   trace.keep_buffer_in(buffer_home(options.buffer, comm->kind == Comm::Kind::Stdio, log));
   if (std::string text = (*transport)->announcement(); !text.empty()) log.notice(text);
   if (std::string text = (*transport)->warning(); !text.empty()) log.notice("tracewell: " + text);
-  if (is_of_this_machine(*comm) && !conventions.gdbserver())
-    log.notice("tracewell: GDB on this machine connects sooner after `set sysroot /`");
+  // Where standard output is the connection, GDB may be on another machine.
+  if (is_of_this_machine(*comm) && comm->kind != Comm::Kind::Stdio && !conventions.gdbserver())
+    log.notice("tracewell: GDB on this machine connects sooner after `set sysroot /`, "
+               "unless the program is in a container or its file was replaced");
 
   auto server = server_options(options, settings, trace);
   server.session.refuse_junk =

@@ -11,7 +11,9 @@ using target::StopEvent;
 namespace {
 
 // So long a debugger that said goodbye may take nothing of what it has yet to be told.
-constexpr int kLastWordMs = 2000;
+/// For a debugger that takes none of the last words, and for one that takes some now and then.
+/// Nobody looks after programs meanwhile: where there are any, the first is for both.
+constexpr int kLastWordMs = 2000, kLastWordsMs = 10'000;
 
 bool is_end(const StopEvent& event) {
   return event.kind == StopEvent::Kind::Exited || event.kind == StopEvent::Kind::Signalled;
@@ -175,7 +177,8 @@ bool ServerLoop::talk(agent::Session& session) {
   } while (link_.has_room() && session.proceed());
   if (session.running() || target_.processes().empty()) runs_on();
   if (session.finished()) {
-    if (!session.broken()) link_.finish_sending(kLastWordMs);
+    const int all_ms = target_.processes().empty() ? kLastWordsMs : kLastWordMs;
+    if (!session.broken()) link_.finish_sending(kLastWordMs, all_ms);
     return false;
   }
   return !link_.lost() || !link_.is_sent();

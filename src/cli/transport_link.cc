@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -131,18 +132,21 @@ bool Link::send_waiting() {
   return deaf_ || left == 0 || (before >= kOutboxMax && left < kOutboxMax);
 }
 
-void Link::finish_sending(int patience_ms) {
+void Link::finish_sending(int patience_ms, int all_ms) {
   using Clock = std::chrono::steady_clock;
-  auto since = Clock::now();
+  using std::chrono::milliseconds;
+  const auto end = Clock::now() + milliseconds(all_ms);
+  auto until = Clock::now();
   size_t before = 0;
   while (!is_sent() && !quitting()) {
+    const auto now = Clock::now();
     {
       const std::lock_guard lock(mutex_);
-      if (std::exchange(before, waiting()) != waiting()) since = Clock::now();
+      if (std::exchange(before, waiting()) != waiting())
+        until = std::min(end, now + milliseconds(patience_ms));
     }
-    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - since);
-    if (passed.count() >= patience_ms) return;
-    wait(patience_ms - static_cast<int>(passed.count()));
+    if (now >= until) return;
+    wait(static_cast<int>(std::chrono::ceil<milliseconds>(until - now).count()));
   }
 }
 

@@ -65,9 +65,9 @@ class Link {
   std::string take_input();
   /// Never waits. False when the connection is lost.
   bool send(std::string_view bytes);
-  /// The last word: waits until all is sent, as long as the debugger goes on taking it, and until
-  /// it has taken nothing for so many milliseconds, or the server is to end.
-  void finish_sending(int patience_ms);
+  /// The last words: waits until all is sent, until the debugger has taken nothing for
+  /// `patience_ms`, for `all_ms` at most, or until the server is to end.
+  void finish_sending(int patience_ms, int all_ms);
   /// Blocks until something is new: a connection, input, a loss, the end. Or for no reason, and no
   /// longer than so many milliseconds; -1 = as long as it takes.
   void wait(int most_ms = -1) { look(false, most_ms); }

@@ -69,6 +69,13 @@ void KnownRanges::set(std::vector<tracewell_range> ranges) {
 
 void KnownRanges::clear() { set({}); }
 
+/// Others may have written there, so that it is not enough that we believe it empty.
+void KnownRanges::wipe() {
+  now_.resize(TRACEWELL_RANGES_MAX);
+  write({});
+  now_.clear();
+}
+
 bool KnownRanges::wanted() {
   const std::atomic_ref wanted(shared_.wanted);
   return wanted.load(kRelaxed) != 0 && wanted.exchange(0) != 0;

@@ -19,6 +19,8 @@ class KnownRanges {
   void set(std::vector<tracewell_range> ranges);
   /// None, until they are set again.
   void clear();
+  /// The same, whatever is written there.
+  void wipe();
   /// Has a hit read memory that is in none of them, since this was asked last?
   bool wanted();
   /// The next hit that loads asks for the program's handlers.

@@ -31,10 +31,11 @@ class ProcessFacts {
   virtual ~ProcessFacts() = default;
   virtual Result<std::vector<uint8_t>> auxv(Pid pid) = 0;
   virtual Result<std::string> exec_file(Pid pid) = 0;
-  /// That file, to be read: what the process runs, whatever has the name by now. NotFound: there is
-  /// none here.
-  virtual Result<UniqueFd> open_exec_file(Pid pid) {
-    (void)pid;
+  /// What the process runs, to be read, if exec_file() tells of it by this name, whatever has the
+  /// name by now. `its_view`: the name is meant as the process sees files, else as the server does:
+  /// of a process in another mount namespace that is another file. NotFound: it is no such name.
+  virtual Result<UniqueFd> open_exec_file(Pid pid, const std::string& name, bool its_view) {
+    (void)pid, (void)name, (void)its_view;
     return Error{Errc::NotFound, "there are no files here", {}};
   }
   /// The main executable and the shared libraries, in the loader's order.

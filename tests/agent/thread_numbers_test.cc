@@ -34,6 +34,28 @@ TEST(ThreadNumbers, WhatIsReadOfAnEndedThreadIsItsOwn) {
   EXPECT_EQ(numbers.here(2), 5003) << "the number is another thread's by now";
 }
 
+TEST(ThreadNumbers, OneWhoseNumbersAreTheSame) {
+  ThreadNumbers numbers;
+  numbers.add(5001, 7);
+  numbers.end(5001);
+  numbers.add(7, 7);
+  EXPECT_EQ(numbers.here(7), 7) << "the number was another's before";
+  EXPECT_EQ(numbers.own(7), 7u);
+}
+
+TEST(ThreadNumbers, ANumberOfOursThatAnotherHasByNow) {
+  ThreadNumbers numbers;
+  numbers.add(9, 1);
+  numbers.end(9);
+  numbers.add(9, 2);
+  for (int64_t i = 0; i < 10'000; ++i) {
+    numbers.add(100'000 + i, 10 + i);
+    numbers.end(100'000 + i);
+  }
+  EXPECT_EQ(numbers.here(1), 0) << "it ended long ago";
+  EXPECT_EQ(numbers.here(2), 9);
+}
+
 TEST(ThreadNumbers, FewOfTheEndedAreKept) {
   ThreadNumbers numbers;
   numbers.add(9, 1);

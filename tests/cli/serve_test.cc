@@ -464,9 +464,15 @@ TEST(Link, GivesUpSendingWhenTheServerEnds) {
   pairs.knock();
   link.open();
   while (!link.connected()) link.wait();
-  std::thread ender([&] { quit.now(); });
   // The debugger reads nothing.
-  EXPECT_FALSE(link.send(std::string(10'000'000, 'x')));
+  EXPECT_TRUE(link.send(std::string(10'000'000, 'x')));
+  EXPECT_FALSE(link.is_sent());
+  std::thread ender([&] { quit.now(); });
+  const auto begin = std::chrono::steady_clock::now();
+  link.finish_sending(60'000, 60'000);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  EXPECT_TRUE(link.quitting());
+  EXPECT_FALSE(link.is_sent());
   ender.join();
 }
 

@@ -241,7 +241,7 @@ TEST_F(LinkOutput, IsSentByTheWatchToo) {
 TEST_F(LinkOutput, EndsWithWhoWouldReadIt) {
   const std::string all = numbered(2 * Link::kOutboxMax);
   ASSERT_TRUE(link_->send(all));
-  link_->finish_sending(50);  // who reads nothing is not waited for
+  link_->finish_sending(50, 60'000);  // who reads nothing is not waited for
   EXPECT_FALSE(link_->is_sent());
   theirs_.reset();
   while (link_->send("more")) link_->wait();

@@ -28,7 +28,7 @@ def grows(running, places):
         client.ask("QTBuffer:circular:1")
         for number, address in enumerate(places, 1):
             client.ask(f"QTDP:{number:x}:{address:x}:E:0:0")
-        client.ask("QTStart")
+        client.console("QTStart")
         client.send("vCont;c")
         print(file=running.stdin, flush=True)
         said = client.receive()

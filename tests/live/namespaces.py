@@ -160,6 +160,11 @@ def shown_by_gdb(place):
             same(client.say(f"vFile:setfs:{parent:x}"), "F-1,58", "another, which nobody traces")
             same(client.say("vFile:setfs:0"), "F0", "ours again")
             same(open_there(client, place / "program", "0"), "F-1,2", "which is not here")
+            # Whoever runs in a container may give his program the name of any file here.
+            (place / "program").write_bytes(b"ours")
+            same(open_there(client, place / "program", "0"), "F1", "which is here now")
+            same(client.say("vFile:pread:1,10,0"), "F4;ours", "the file that has the name here")
+            (place / "program").unlink()
 
 
 def hexed(path):

@@ -68,15 +68,6 @@ class Client(serve_client.Client):
         check(expected is None or got == expected, f"{packet}: {got}")
         return got
 
-    def console(self, packet):
-        """What is said before the answer, which is OK."""
-        self.send(packet)
-        said = ""
-        while (got := self.receive()) != "OK":
-            check(got.startswith("O"), f"{packet}: {got}")
-            said += bytes.fromhex(got[1:]).decode()
-        return said
-
     def socket_has_data(self, seconds):
         return bool(select.select([self.socket], [], [], seconds)[0])
 

@@ -52,5 +52,14 @@ class Client:
         self.send(body)
         return self.receive()
 
+    def console(self, packet):
+        """What is said before the answer, which is OK."""
+        self.send(packet)
+        said = ""
+        while (got := self.receive()) != "OK":
+            check(got.startswith("O"), f"{packet}: {got}")
+            said += bytes.fromhex(got[1:]).decode()
+        return said
+
     def vanish(self):
         self.socket.close()

@@ -66,7 +66,7 @@ def in_the_tracers_call(where, running):
     check(run.attach().startswith("T"), "attached")
     run.client.say("QTinit")
     run.client.say(f"QTDP:1:{run.place:x}:E:0:0-")
-    run.client.say("QTStart")
+    run.client.console("QTStart")
     run.client.send("vCont;c")
     wait_until(lambda: "r-xp 00000000 00:00 0 \n" in
                pathlib.Path(f"/proc/{run.pid}/maps").read_text(), "code of the tracer")

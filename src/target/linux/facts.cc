@@ -26,6 +26,15 @@ namespace {
 
 constexpr size_t kPieceBytes = 16 << 20;  // of a file, at a time
 
+/// What a link of /proc shows. The kernel marks a name that went, or that another file has by now.
+std::optional<std::string> name_behind(const std::string& link) {
+  constexpr std::string_view kWent = " (deleted)";
+  auto path = link_text(link);
+  if (path && path->ends_with(kWent) && !is_same_file(*path, link))
+    path->resize(path->size() - kWent.size());
+  return path;
+}
+
 Error no_process(Pid pid) {
   return {Errc::NotFound, fmt::format("no process {}", pid), {}};
 }
@@ -110,20 +119,20 @@ Result<std::string> Facts::program_name(Pid pid) {
   const Thread* thread = tracer_.first_thread(pid);
   if (thread == nullptr) return no_process(pid);
   const std::string link = fmt::format("/proc/{}/exe", thread->tid);
-  auto path = link_text(link);
+  auto path = name_behind(link);
   if (!path) return {Errc::Target, link + " cannot be read"};
-  // So the kernel says that the name went, or that another file has it.
-  constexpr std::string_view kWent = " (deleted)";
-  if (path->ends_with(kWent) && !is_same_file(*path, link))
-    path->resize(path->size() - kWent.size());
   return *std::move(path);
 }
 
-Result<UniqueFd> Facts::open_exec_file(Pid pid) {
+/// Held first: the program may run another one at any time, and that has a name of its own.
+Result<UniqueFd> Facts::open_exec_file(Pid pid, const std::string& name, bool its_view) {
   const Thread* thread = tracer_.first_thread(pid);
   if (thread == nullptr) return no_process(pid);
-  const std::string link = fmt::format("/proc/{}/exe", thread->tid);
+  const std::string place = fmt::format("/proc/{}", thread->tid), link = place + "/exe";
   TW_ASSIGN_OR_RETURN(const UniqueFd held, hold_behind(link));
+  const bool is_named = name_behind(fmt::format("/proc/self/fd/{}", held.get())) == name;
+  if (!is_named || (!its_view && !is_same_file(place + "/ns/mnt", "/proc/self/ns/mnt")))
+    return {Errc::NotFound, "the process has another name"};
   return open_held(held.get(), HeldUse::Read, link);
 }
 

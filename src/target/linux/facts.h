@@ -16,7 +16,7 @@ class Facts final : public ProcessFacts {
   explicit Facts(Tracer& tracer) : tracer_(tracer) {}
   Result<std::vector<uint8_t>> auxv(Pid pid) override;
   Result<std::string> exec_file(Pid pid) override;
-  Result<UniqueFd> open_exec_file(Pid pid) override;
+  Result<UniqueFd> open_exec_file(Pid pid, const std::string& name, bool its_view) override;
   Result<std::vector<Module>> modules(Pid pid) override;
   std::unique_ptr<ModuleFiles> module_files(Pid pid) override;
   Result<std::string> libraries_svr4(Pid pid) override;

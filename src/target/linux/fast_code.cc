@@ -148,12 +148,14 @@ std::vector<uint64_t> FastCode::commit() {
   const std::map<uint64_t, pads::Plan> plans = std::exchange(ready_, {});
   std::set<const Segment*> changed;
   for (const auto& [site, plan] : plans)
-    if (const Segment* const segment = owner(site); stays_inside || !is_as_known(*segment, site))
+    if (const Segment* const segment = owner(site);
+        segment != nullptr && (stays_inside || !is_as_known(*segment, site)))
       changed.insert(segment);
   std::vector<uint64_t> failed;
   for (const auto& [site, plan] : plans) {
-    const Segment& segment = *owner(site);
-    if (changed.contains(&segment) || !write_patch(segment, plan).ok()) failed.push_back(site);
+    const Segment* const segment = owner(site);
+    if (segment == nullptr || changed.contains(segment) || !write_patch(*segment, plan).ok())
+      failed.push_back(site);
   }
   std::erase_if(failed, [this](uint64_t site) { return !slots_.contains(site); });
   for (const uint64_t site : failed) remove(site);
@@ -202,6 +204,7 @@ void FastCode::take_out(const Segment& segment, const pads::Plan& plan) {
 
 void FastCode::remove(uint64_t address) {
   Segment* const segment = owner(address);
+  ready_.erase(address);  // a rider's plan goes with no other
   if (segment == nullptr || slots_.erase(address) == 0) return;
   const pads::Patches::Removal removal = segment->patches.remove(address);
   for (const pads::Plan& plan : removal.gone) take_out(*segment, plan);

@@ -197,8 +197,9 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
     out.filters_calls |= status && filters_calls(*status);
     out.faults_do_harm |= status && forbids_faults(*status);
     if (!status || handlers == nullptr) continue;
-    if (i == 0) out.has_new_handlers = handlers->look(*status);
-    handlers->note_mask(tid, signals_of(*status, "SigBlk"));
+    if (i == 0) out.has_new_handlers = handlers->look(*status) || handlers->is_stuck;
+    // Where the kernel took a handler away, it has changed the mask of whoever blocked its signal.
+    if (handlers->are_there(*status)) handlers->note_mask(tid, signals_of(*status, "SigBlk"));
   }
   out.faults_are_mended = handlers != nullptr && handlers->may_fault(monotonic_ns());
   return out;
@@ -405,6 +406,7 @@ void LiveFastSites::change(Pid pid, uint64_t address, uint8_t byte) {
 /// What is made ready changes nothing that a thread may be in: the program runs on, but for one
 /// thread, and that only while it makes calls for us.
 Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
+  let_others_on();
   const Process* process = tracer_.find_process(pid);
   if (process == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
   const std::shared_ptr<AddressSpace> space = process->space;

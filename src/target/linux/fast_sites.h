@@ -88,7 +88,7 @@ class LiveFastSites final : public FastSites {
   /// A load has failed by this signal, and the thread stands behind it.
   void mend(Thread& thread, int signal, uint64_t address);
   /// The program is about to get a signal of a fault.
-  void before_signal(Thread& thread, int signal);
+  bool before_signal(Thread& thread, int signal);
   void stop_ticks() { ticker_.stop(); }
   int64_t poll_pause_ns() const { return poll_pause_ns_; }  // 0: nobody is to be polled
   /// Not when others than the program that wants it have just stood still for long.
@@ -115,6 +115,9 @@ class LiveFastSites final : public FastSites {
   Result<FaultAction> action_of(Thread& thread, int signal);
   void take_newer_handlers(AddressSpace& space);
   bool has_failed(Thread& thread, int signal);
+  Thread* let_signal_come(Tid tid);
+  void put_back_first(const AddressSpace& space, Tid but, int signal);
+  void let_others_on();
   void put_back(Thread& thread, int signal);
   void note_failed_load(const Thread& thread, uint64_t address);
   Result<uint64_t> map_far_away(Thread& thread, uint64_t bytes, int protection, int flags, int fd);

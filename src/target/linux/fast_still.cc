@@ -32,6 +32,14 @@ LiveFastSites::One::~One() {
   if (tracer.fast.held_ == 0) tracer.one_by_one.let_on();
 }
 
+/// Threads that have stopped by themselves while others make a run ready: they get their turn.
+void LiveFastSites::let_others_on() {
+  if (held_ != 0 || !tracer_.one_by_one.on()) return;
+  tracer_.collect_ready();
+  tracer_.park_ready();
+  tracer_.one_by_one.let_on();
+}
+
 /// What one program wants of it is paid for by all: so they run nine times as long as they stood.
 bool LiveFastSites::may_stand_still() const {
   return tracer_.processes().size() < 2 || stands_still_.is_due(monotonic_ns());

@@ -43,6 +43,13 @@ bool FaultHandlers::look(const std::string& status) {
   return any_new;
 }
 
+bool FaultHandlers::are_there(const std::string& status) const {
+  const auto is_there = [&](int signal) {
+    return !actions_[place_of(signal)].is_caught() || catches(status, signal);
+  };
+  return is_there(SIGSEGV) && is_there(SIGBUS);
+}
+
 void FaultHandlers::note_mask(Tid tid, uint64_t blocked) {
   if (blocked_.size() > kMasksMax) blocked_.clear();  // most have ended
   blocked_[tid] = blocked;

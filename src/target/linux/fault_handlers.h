@@ -41,6 +41,9 @@ class FaultHandlers {
   /// gone. True: there is one that is not known.
   bool look(const std::string& status);
 
+  /// By the same line: has the kernel taken none of them away?
+  bool are_there(const std::string& status) const;
+
   /// What the thread blocked when somebody looked last.
   void note_mask(Tid tid, uint64_t blocked);
   bool blocked_then(Tid tid, int signal) const;
@@ -49,6 +52,10 @@ class FaultHandlers {
   void note_lost(int signal);
   FastSites::Mended mended;
   uint64_t taken = 0;  // what hits have written down so far
+  /// A hit was in the middle of that at the last look; at the last two: a handler of signals has
+  /// left it there for good, and nobody writes any more.
+  uint64_t odd = 0;
+  bool is_stuck = false;
 
   void note_failed(uint64_t address);
   /// Where loads have failed, in no order.

@@ -115,7 +115,8 @@ Result<uint64_t> LiveFastSites::learn_handlers(Pid pid) {
   }
   if (!handlers->known()) return {Errc::Unsupported, "it ignores faults"};
   (void)space->write_raw(handlers->page() + kWrittenAt, std::vector<uint8_t>(kWrittenBytes));
-  handlers->taken = 0;
+  handlers->taken = handlers->odd = 0;
+  handlers->is_stuck = false;
   return handlers->page() + kWrittenAt;
 }
 
@@ -129,7 +130,13 @@ void LiveFastSites::take_newer_handlers(AddressSpace& space) {
   if (space.read_raw(handlers.page() + kWrittenAt, bytes) != sizeof bytes) return;
   std::memcpy(&sequence, bytes, sizeof sequence);
   std::memcpy(found, bytes + sizeof sequence, sizeof found);
+  handlers.is_stuck = sequence % 2 != 0 && sequence == handlers.odd;
+  handlers.odd = sequence % 2 != 0 ? sequence : 0;
   if (sequence == handlers.taken || sequence % 2 != 0) return;
+  uint64_t afterwards = 0;  // threads may run
+  space.read_raw(handlers.page() + kWrittenAt,
+                 {reinterpret_cast<uint8_t*>(&afterwards), sizeof afterwards});
+  if (afterwards != sequence) return;
   handlers.taken = sequence;
   if (!found[0].is_default()) handlers.of(SIGSEGV) = found[0];
   if (!found[1].is_default()) handlers.of(SIGBUS) = found[1];
@@ -224,30 +231,50 @@ void LiveFastSites::mend(Thread& thread, int signal, uint64_t address) {
   if (thread.run == Run::Stopped && !thread.fresh) put_back(thread, signal);
 }
 
-/// A fault of the program's own, while the handler is gone since another thread's load has failed:
-/// that one comes first.
-void LiveFastSites::before_signal(Thread& thread, int signal) {
-  const std::shared_ptr<FaultHandlers> handlers = thread.process->space->fast->handlers;
-  if (!handlers || !handlers->of(signal).is_caught()) return;
-  take_newer_handlers(*thread.process->space);
-  const auto status = read_proc(thread.tid, "status");
-  if (status && !catches(*status, signal)) {
-    const AddressSpace* const space = thread.process->space.get();
-    tracer_.quiesce(thread);
-    for (Thread* other : tracer_.all_threads()) {
-      if (other->process->space.get() != space || !has_failed(*other, signal)) continue;
-      if (!is_signal_stop(other->status)) continue;
-      const auto next = space->fast->redirected(signal, tracer_.regs(*other).rip);
-      tracer_.set_pc(*other, *next);
-      other->fresh = false;
-      put_back(*other, signal);
-      other->fresh = other->run == Run::Stopped;  // it goes on in its turn
-      break;
-    }
+/// Its load has failed, and another stop came first: the signal's. Null: it does not come.
+Thread* LiveFastSites::let_signal_come(Tid tid) {
+  tracer_.let_come(*tracer_.find(tid));
+  return tracer_.await_within(tid, kSecond) == Waited::Stopped ? tracer_.find(tid) : nullptr;
+}
+
+/// Those that have run into the same, of one space, while all stand still.
+void LiveFastSites::put_back_first(const AddressSpace& space, Tid but, int signal) {
+  std::vector<Tid> failed;
+  for (Thread* other : tracer_.all_threads())
+    if (other->tid != but && other->process->space.get() == &space && has_failed(*other, signal))
+      failed.push_back(other->tid);
+  for (const Tid tid : failed) {
+    Thread* other = tracer_.find(tid);
+    if (other != nullptr && !is_signal_stop(other->status)) other = let_signal_come(tid);
+    if (other == nullptr || !has_failed(*other, signal) || !is_signal_stop(other->status)) continue;
+    const auto next = space.fast->redirected(signal, tracer_.regs(*other).rip);
+    tracer_.set_pc(*other, *next);
+    other->fresh = false;
+    put_back(*other, signal);
+    other->fresh = other->run == Run::Stopped;  // it goes on in its turn
+    return;
   }
-  if ((handlers->of(signal).flags & kResetFlag) == 0) return;
+}
+
+/// A fault of the program's own, while the handler is gone since another thread's load has failed:
+/// that one comes first. False: the thread has ended meanwhile, or is about to.
+bool LiveFastSites::before_signal(Thread& thread, int signal) {
+  const std::shared_ptr<FaultHandlers> handlers = thread.process->space->fast->handlers;
+  if (!handlers || !handlers->of(signal).is_caught()) return true;
+  const Tid tid = thread.tid;
+  const std::shared_ptr<AddressSpace> space = thread.process->space;
+  take_newer_handlers(*space);
+  const auto status = read_proc(tid, "status");
+  if (status && !catches(*status, signal)) {
+    tracer_.quiesce(thread);
+    if (thread.run != Run::Stopped) return false;
+    put_back_first(*space, tid, signal);
+    if (tracer_.find(tid) != &thread || thread.run != Run::Stopped) return false;
+  }
+  if ((handlers->of(signal).flags & kResetFlag) == 0) return true;
   handlers->of(signal) = {};
   if (tracer_.handler != nullptr) tracer_.handler->on_failed_load();
+  return true;
 }
 
 }  // namespace tracewell::target::live

@@ -55,6 +55,12 @@ bool Tracer::wants_step(const Thread& thread) const {
 /// behind the int3 already, and whoever looks at the thread now, or lets go of it, is misled.
 bool Tracer::let_trap_come(Thread& thread) {
   if (stop_event(thread.status) != kEventStop || !trap_is_pending(thread.tid)) return false;
+  let_come(thread);
+  return true;
+}
+
+/// What is pending stops it again, before anything runs.
+void Tracer::let_come(Thread& thread) {
   (void)flush_regs(thread);
   thread.run = Run::Running;
   thread.fresh = false;
@@ -62,7 +68,6 @@ bool Tracer::let_trap_come(Thread& thread) {
   thread.left_group_stop = is_group_stop(thread.status);
   thread.regs_state = Thread::Registers::Unknown;
   trace(PTRACE_CONT, thread.tid, 0, uint64_t{0});
-  return true;
 }
 
 void Tracer::go(Thread& thread, int signal) {
@@ -104,8 +109,9 @@ void Tracer::go(Thread& thread, int signal) {
 
 /// `from`: where the program was before the step, if it is in code of ours by now.
 void Tracer::start(Thread& thread, bool step, int signal, std::optional<uint64_t> from) {
-  if (FaultHandlers::is_of_a_fault(signal) && thread.process->space->fast)
-    fast.before_signal(thread, signal);
+  if (FaultHandlers::is_of_a_fault(signal) && thread.process->space->fast &&
+      !fast.before_signal(thread, signal))
+    return;
   const bool vfork = stop_event(thread.status) == PTRACE_EVENT_VFORK;
   if (vfork && seen(*thread.process)) {
     thread.last_block.resize(register_map(*thread.process).layout().size_bytes);

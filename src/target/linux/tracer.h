@@ -163,7 +163,7 @@ class Tracer {
   bool anything_runs();
   void give_way(StopEvent& event);
   std::optional<StopEvent> interrupted_event();
-  void ask_to_stop(Thread& thread), park_ready();
+  void ask_to_stop(Thread& thread), let_come(Thread& thread), park_ready();
   bool let_trap_come(Thread& thread);
   void await_all_stopped();
   void start_resumed();
