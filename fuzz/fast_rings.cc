@@ -65,9 +65,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
   }
   for (const uint32_t tid : {0u, 1u}) {
-    for (const RingPlace& place : places_of(memory, shape, tid))
+    const uint32_t own = 2 * tid;  // in a namespace below
+    for (const RingPlace& place : places_of(memory, shape, tid, own))
       require(place.ring < shape.all_rings());
-    forget_threads(memory, shape, tid);
+    forget_threads(memory, shape, tid, own);
     require(claim_ring(memory, shape, 0x1000 + tid, tid).ring < shape.all_rings());
   }
   for (uint32_t ring = 0; ring < shape.rings; ++ring) {

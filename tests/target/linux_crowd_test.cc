@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sanitized.h"
 #include "target/debuggee.h"
 #include "target/linux/ptrace.h"
 
@@ -17,6 +18,11 @@ namespace tracewell::target {
 namespace {
 
 constexpr double kExponentMax = 1.15;
+#ifdef TRACEWELL_SANITIZED
+constexpr int kCrowds[] = {250, 500, 1000};
+#else
+constexpr int kCrowds[] = {500, 1000, 4000};
+#endif
 
 /// What the deeds took, each the least of some rounds: what a program does meanwhile adds to it.
 using Work = std::map<std::string, uint64_t>;
@@ -59,7 +65,7 @@ std::optional<Work> work_with(int threads) {
 
 TEST(LinuxCrowd, NothingTakesTheSquareOfTheThreads) {
   std::vector<std::pair<int, Work>> all;
-  for (const int threads : {500, 1000, 2000, 4000}) {
+  for (const int threads : kCrowds) {
     const Watchdog watchdog(120, "a crowd");
     const auto work = work_with(threads);
     if (!work) break;
