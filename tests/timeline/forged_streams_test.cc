@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/varint.h"
+#include "sanitized.h"
 #include "timeline/byte_chains.h"
 #include "timeline/cell_history.h"
 #include "timeline/openings.h"
@@ -23,7 +24,13 @@ namespace tracewell::timeline::test {
 namespace {
 
 using StreamBytes = std::vector<uint8_t>;
-constexpr double kSoon = 5;  // seconds; each of these took a minute and more
+// Seconds; each of these took a minute and more. Where threads are watched, all takes ten times as
+// long.
+#ifdef TRACEWELL_WATCHES_THREADS
+constexpr double kSoon = 50;
+#else
+constexpr double kSoon = 5;
+#endif
 constexpr size_t kCellSkip = 21;
 
 /// Told of damage in a stream, which it outlives.
