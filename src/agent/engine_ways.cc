@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "agent/engine.h"
+#include "rsp/status.h"
 
 namespace tracewell::agent {
 
@@ -25,13 +26,13 @@ std::vector<PointWay> Engine::ways() const {
 /// Who has written notes is shown those, and beside them only what is wrong; GDB's testsuite wants
 /// them as they are. GDB opens no trace file with a line of 1000 bytes.
 std::string Engine::notes() const {
-  constexpr size_t kLineMax = 990, kNumbers = 200;
+  constexpr size_t kNumbers = 200;
   std::string out = notes_;
   const size_t others = kNumbers / 2 + user_name_.size() + stop_note_.size() +
                         error_text_.size() + end_text_.size();
   const auto add = [&](const std::string& text) {
     const size_t all = out.size() + text.size() + 2;
-    if (text.empty() || 2 * (others + all) > kLineMax) return !text.empty();
+    if (text.empty() || 2 * (others + all) > rsp::kStatusLineMax) return !text.empty();
     out += (out.empty() ? "" : "; ") + text;
     return false;
   };

@@ -1,6 +1,7 @@
 // The status of a tracing run as text: the reply to qTStatus, and the `status` line of trace files.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "model/catalog.h"
 
 namespace tracewell::rsp {
+
+/// Bytes of a status that GDB may save: it opens no trace file with a line of 1000.
+inline constexpr size_t kStatusLineMax = 990;
 
 /// The reply to qTStatus: `T1;tnotrun:0;tframes:0;…`, in gdbserver's order but without the stray
 /// colon that ends its last field. Absent fields are left out.

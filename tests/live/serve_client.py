@@ -44,9 +44,12 @@ class Client:
             if start >= 0 and end >= 0 and len(self.bytes) >= end + 3:
                 body, self.bytes = self.bytes[start + 1:end], self.bytes[end + 3:]
                 return expanded(body.decode("latin-1"))
-            more = self.socket.recv(65536)
+            more = self.read_some()
             check(more, "the server closed the connection")
             self.bytes += more
+
+    def read_some(self):
+        return self.socket.recv(65536)
 
     def say(self, body):
         self.send(body)

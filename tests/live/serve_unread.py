@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from rsp_client import Client, bias, code, serving, status, symbols, wait_until  # noqa: E402
-from serve_client import expanded, frame  # noqa: E402
+from serve_client import frame  # noqa: E402
 from trace_common import INFERIORS, TRACEWELL, check, same  # noqa: E402
 
 PROGRAM = INFERIORS / "sustains"
@@ -65,14 +65,8 @@ class ByPipes(Client):
     def send(self, body):
         self.server.stdin.write(frame(body))
 
-    def receive(self):
-        while True:
-            start = self.bytes.find(b"$")
-            end = self.bytes.find(b"#", start)
-            if start >= 0 and end >= 0 and len(self.bytes) >= end + 3:
-                body, self.bytes = self.bytes[start + 1:end], self.bytes[end + 3:]
-                return expanded(body.decode("latin-1"))
-            self.bytes += os.read(self.server.stdout.fileno(), 65536)
+    def read_some(self):
+        return os.read(self.server.stdout.fileno(), 65536)
 
 
 def trace_in_the_background(client, program):

@@ -10,12 +10,6 @@
 #include "rsp/status.h"
 
 namespace tracewell::agent {
-namespace {
-
-/// GDB saves the line, and opens no trace file with one of 1000 bytes.
-constexpr size_t kStatusLineMax = 990;
-
-}  // namespace
 
 void on_qTStatus(Session& session, std::string_view, Reply& reply) {
   RunStatus status = rsp::for_gdb(session.trace->status());
@@ -27,7 +21,7 @@ void on_qTStatus(Session& session, std::string_view, Reply& reply) {
   if (const std::string size = saved_size_text(session); !size.empty()) {
     status.notes = status.notes.value_or("").empty() ? size : *status.notes + "; " + size;
     std::string longer = rsp::format_status(status);
-    if (longer.size() <= kStatusLineMax) text = std::move(longer);
+    if (longer.size() <= rsp::kStatusLineMax) text = std::move(longer);
   }
   reply.text(text);
 }
