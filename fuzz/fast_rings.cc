@@ -21,7 +21,7 @@ void require(bool good) {
   if (!good) std::abort();
 }
 
-void visit(const RingRecord& one) {
+void visit_one(const RingRecord& one) {
   require(one.blocks.size() <= TRACEWELL_RECORD_MAX);
   RecordBlocks blocks(one.blocks);
   static const std::vector<tracewell_vector_part> parts = {
@@ -36,6 +36,8 @@ void visit(const RingRecord& one) {
   }
   require(sum <= one.blocks.size());
 }
+
+void visit(std::span<const RingRecord> records) { std::ranges::for_each(records, visit_one); }
 
 }  // namespace
 

@@ -113,23 +113,35 @@ std::vector<std::string> Engine::remarks() { return std::exchange(remarks_, {});
 struct Engine::FastTaker final : FastHits {
   explicit FastTaker(Engine& the_engine) : engine(the_engine) {}
 
-  Plain plain(FastPlace& place, int64_t tid, int64_t time_ns, Bytes unstable,
+  /// What hits of a place have in common is found out once, as long as the place is the same.
+  Plain plain(std::span<const PlainHit> hits,
               const std::pair<uint64_t, uint64_t>& changed) override {
-    if (engine.ending()) return Plain::Unwanted;
-    const size_t index = find(place);
-    if (index == kNone || !engine.definitions_[index].enabled || engine.unpublished_)
-      return Plain::NotPlain;
-    const std::span<uint8_t> room = engine.buffer_.room_for(unstable.size());
-    if (room.size() != unstable.size() || room.data() == nullptr) return Plain::NotPlain;
-    if (!fast::copy_plain(unstable, changed.first, changed.second, room)) return Plain::NotPlain;
-    if (!place.shape || place.generation != engine.buffer_.generation()) {
-      place.shape = engine.buffer_.shape_of(record_of(index, place));
-      place.generation = engine.buffer_.generation();
+    using Next = Plain::Next;
+    if (engine.ending()) return {0, Next::Unwanted};
+    if (engine.unpublished_) return {0, Next::NotPlain};
+    TraceBuffer& buffer = engine.buffer_;
+    const FastPlace* place = nullptr;
+    size_t index = kNone;
+    uint32_t shape = 0;
+    for (size_t kept = 0; kept < hits.size(); ++kept) {
+      const PlainHit& hit = hits[kept];
+      if (hit.place != place) {
+        index = find(*hit.place);
+        if (index == kNone || !engine.definitions_[index].enabled) return {kept, Next::NotPlain};
+        const auto known = shape_of(index, *hit.place);
+        if (!known) return {kept, Next::NotPlain};
+        place = hit.place;
+        shape = *known;
+      }
+      const std::span<uint8_t> room = buffer.room_for(hit.unstable.size());
+      if (room.size() != hit.unstable.size() || room.data() == nullptr ||
+          !fast::copy_plain(hit.unstable, changed.first, changed.second, room))
+        return {kept, Next::NotPlain};
+      buffer.commit(shape, static_cast<int32_t>(hit.tid), hit.time_ns, room.size());
+      count(index);
+      if (engine.passed_) return {kept + 1, Next::Unwanted};
     }
-    if (!place.shape) return Plain::NotPlain;
-    engine.buffer_.commit(*place.shape, static_cast<int32_t>(tid), time_ns, room.size());
-    count(index);
-    return Plain::Kept;
+    return {hits.size(), Next::NotPlain};
   }
 
   bool hit(FastPlace& place, const FastHit& hit) override {
@@ -162,6 +174,13 @@ struct Engine::FastTaker final : FastHits {
     if (index) place.index = *index;
     return index.value_or(kNone);
   }
+  std::optional<uint32_t> shape_of(size_t index, FastPlace& place) const {
+    if (!place.shape || place.generation != engine.buffer_.generation()) {
+      place.shape = engine.buffer_.shape_of(record_of(index, place));
+      place.generation = engine.buffer_.generation();
+    }
+    return place.shape;
+  }
   FrameRecord record_of(size_t index, const FastPlace& place) const {
     FrameRecord record;
     record.tracepoint = static_cast<int16_t>(place.number);
@@ -173,7 +192,7 @@ struct Engine::FastTaker final : FastHits {
     Point& point = engine.points_[index];
     ++point.hits;
     point.bytes += engine.buffer_.appended_bytes();
-    engine.note_pass_count(index);
+    if (engine.definitions_[index].pass_count > 0) engine.note_pass_count(index);
   }
 
   Engine& engine;

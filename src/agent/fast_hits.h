@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "agent/collector.h"
@@ -28,18 +29,27 @@ struct FastHit {
   bool condition = false;  // it is the condition that failed: there is no frame
 };
 
+/// A hit whose record may be a frame's blocks as it stands.
+struct PlainHit {
+  FastPlace* place = nullptr;
+  int64_t tid = 0;
+  int64_t time_ns = 0;
+  Bytes unstable;  // may change at any time: to be copied before they are looked at
+};
+
 class FastHits {
  public:
-  enum class Plain : uint8_t {
-    Kept,      // there is a frame of it
-    NotPlain,  // it has to be made into one: hit() is called
-    Unwanted,  // this one and all others
+  struct Plain {
+    enum class Next : uint8_t {
+      NotPlain,  // it has to be made into a frame: hit() is called
+      Unwanted,  // this one and all others
+    };
+    size_t kept = 0;  // the first ones: there are frames of them
+    Next next = Next::NotPlain;  // of the one behind those, if there is one
   };
   virtual ~FastHits() = default;
-  /// A hit whose record may be a frame's blocks as it stands. The bytes may change at any time,
-  /// and are to be copied before they are looked at. There are bytes of ours from `changed.first`
-  /// up to `changed.second`.
-  virtual Plain plain(FastPlace& place, int64_t tid, int64_t time_ns, Bytes unstable,
+  /// There are bytes of ours from `changed.first` up to `changed.second`.
+  virtual Plain plain(std::span<const PlainHit> hits,
                       const std::pair<uint64_t, uint64_t>& changed) = 0;
   /// False: no more of them are wanted.
   virtual bool hit(FastPlace& place, const FastHit& hit) = 0;

@@ -66,7 +66,7 @@ void FastTrace::prepare_rings() {
 void FastTrace::free_drained() {
   std::erase_if(retired_, [this](uint32_t ring) {
     if (!reader_->drained(ring)) return false;
-    reader_->give_up(ring, [](const fast::RingRecord&) {});
+    reader_->give_up(ring, [](std::span<const fast::RingRecord>) {});
     vectors_.erase(ring);
     return true;
   });

@@ -360,27 +360,52 @@ bool FastTrace::make_frame(const fast::RingRecord& record, FastHit& hit) {
 
 fast::RingReader::Visit FastTrace::to_hits(FastHits& hits) {
   changed_ = sites_.changed_range(pid_);
-  return [this, &hits](const fast::RingRecord& record) {
-    if (!wanted_) return;
-    if (record.plan >= points_.size()) {
-      ++lost_.spoiled;
-      return;
+  return [this, &hits](std::span<const fast::RingRecord> records) { take_records(records, hits); };
+}
+
+void FastTrace::take_records(std::span<const fast::RingRecord> records, FastHits& hits) {
+  for (size_t at = 0; at < records.size() && wanted_;) {
+    const std::span plain(plain_.data(), find_plain(records.subspan(at)));
+    for (size_t done = 0; done < plain.size() && wanted_;) {
+      const FastHits::Plain now = hits.plain(plain.subspan(done), changed_);
+      done += now.kept;
+      if (done == plain.size()) break;
+      wanted_ = now.next != FastHits::Plain::Next::Unwanted;
+      if (wanted_) take_record(records[at + done++], hits);
     }
-    Point& point = points_[record.plan];
-    const int64_t time_ns = times_.time_of(record.ticks);
-    const int64_t tid = record.is_own_number ? numbers_.here(record.tid) : record.tid;
-    if (point.is_plain) {
-      const FastHits::Plain done =
-          hits.plain(point.place, tid, time_ns, record.blocks, changed_);
-      wanted_ = done != FastHits::Plain::Unwanted;
-      if (done != FastHits::Plain::NotPlain) return;
-    }
-    FastHit hit;
-    hit.tid = tid;
-    hit.time_ns = time_ns;
-    if (make_frame(record, hit)) wanted_ = hits.hit(point.place, hit);
-    else ++lost_.spoiled;
-  };
+    at += plain.size();
+    if (at < records.size() && wanted_) take_record(records[at++], hits);
+  }
+}
+
+/// So many of the first ones, in plain_.
+size_t FastTrace::find_plain(std::span<const fast::RingRecord> records) {
+  if (plain_.size() < records.size()) plain_.resize(records.size());
+  size_t count = 0;
+  for (const fast::RingRecord& record : records) {
+    if (record.plan >= points_.size() || !points_[record.plan].is_plain) break;
+    plain_[count++] = {.place = &points_[record.plan].place,
+                       .tid = tid_of(record),
+                       .time_ns = times_.time_of(record.ticks),
+                       .unstable = record.blocks};
+  }
+  return count;
+}
+
+int64_t FastTrace::tid_of(const fast::RingRecord& record) const {
+  return record.is_own_number ? numbers_.here(record.tid) : record.tid;
+}
+
+void FastTrace::take_record(const fast::RingRecord& record, FastHits& hits) {
+  if (record.plan >= points_.size()) {
+    ++lost_.spoiled;
+    return;
+  }
+  FastHit hit;
+  hit.tid = tid_of(record);
+  hit.time_ns = times_.time_of(record.ticks);
+  if (make_frame(record, hit)) wanted_ = hits.hit(points_[record.plan].place, hit);
+  else ++lost_.spoiled;
 }
 
 fast::RingReader::Enough FastTrace::for_a_while(Share share) {

@@ -139,6 +139,10 @@ class FastTrace {
                               const FastBody& body, uint32_t number);
   Status share_area(uint64_t rings_bytes);
   fast::RingReader::Visit to_hits(FastHits& hits);
+  void take_records(std::span<const fast::RingRecord> records, FastHits& hits);
+  size_t find_plain(std::span<const fast::RingRecord> records);
+  void take_record(const fast::RingRecord& record, FastHits& hits);
+  int64_t tid_of(const fast::RingRecord& record) const;
   fast::RingReader::Enough for_a_while(Share share);
   void tell_time(), hurry();
   void look_at_memory(const target::FastSites::Conduct& now);
@@ -182,6 +186,7 @@ class FastTrace {
   fast::TickClock times_;
   std::pair<uint64_t, uint64_t> changed_;  // of the program's memory, by us
   std::vector<uint8_t> copy_, frame_;
+  std::vector<PlainHit> plain_;
 };
 
 }  // namespace tracewell::agent

@@ -106,7 +106,7 @@ bool TraceBuffer::append(const FrameRecord& record, Bytes data) {
   const auto shape = shape_of(record);
   refused_ = !shape || !memory_.ready(std::min(end_.at + entry.bytes, size_bytes()));
   if (refused_) return false;
-  drop_until(entry.bytes);
+  make_free(entry.bytes);
 
   entry.what = *shape | (record.is_step ? Entry::kOwnPc : 0) |
                (registers ? Entry::kRegisters : 0) |
@@ -121,45 +121,9 @@ bool TraceBuffer::append(const FrameRecord& record, Bytes data) {
   return true;
 }
 
-std::span<uint8_t> TraceBuffer::room_for(size_t blocks_bytes) {
-  const uint64_t bytes = (sizeof(Entry) + blocks_bytes + 3) / 4 * 4, size = size_bytes();
-  if (bytes > size || (!circular_ && bytes > free_bytes())) return {};
-  if (end_.offset + bytes > size || !memory_.ready(std::min(end_.at + bytes, size))) return {};
-  drop_until(bytes);
-  return {memory_.data() + end_.offset + sizeof(Entry), blocks_bytes};
-}
-
-/// Field by field: processors are slow to load as a whole what was just stored in parts.
-void TraceBuffer::commit(uint32_t shape, int32_t tid, int64_t time_ns, size_t blocks_bytes) {
-  const uint64_t size = sizeof(Entry) + blocks_bytes, fill = -size % 4;
-  const auto bytes = static_cast<uint32_t>(size + fill);
-  const auto number = static_cast<uint32_t>(end_.number);
-  const uint32_t what = shape | static_cast<uint32_t>(fill) << Entry::kFillShift;
-  uint8_t* const to = memory_.data() + end_.offset;
-  std::memcpy(to + offsetof(Entry, bytes), &bytes, sizeof bytes);
-  std::memcpy(to + offsetof(Entry, number), &number, sizeof number);
-  std::memcpy(to + offsetof(Entry, time_ns), &time_ns, sizeof time_ns);
-  std::memcpy(to + offsetof(Entry, tid), &tid, sizeof tid);
-  std::memcpy(to + offsetof(Entry, what), &what, sizeof what);
-  add(bytes, rsp::kFrameHeaderBytes + blocks_bytes);
-}
-
-/// All of it is there.
-void TraceBuffer::add(uint32_t bytes, uint64_t stream_bytes) {
-  if (end_.number % kMarkFrames == 0) mark(end_.number) = end_;
-  ++end_.number;
-  end_.offset = wrapped(end_.offset + bytes);
-  end_.at += bytes;
-  end_.stream += stream_bytes;
-  appended_bytes_ = bytes;
-  ring::publish(memory_.header().end, end_.at);
-  ring::publish(memory_.header().next, end_.number);
-}
-
 /// The oldest frames go before a byte of theirs is written over. Where there are many, those up to
 /// the next mark go together: to look at each of them takes as long as to write a new one.
 void TraceBuffer::drop_until(uint64_t free) {
-  if (free_bytes() >= free) return;
   while (free_bytes() < free) {
     if (count() > kManyFrames) begin_ = mark((begin_.number / kMarkFrames + 1) * kMarkFrames);
     else step(begin_);

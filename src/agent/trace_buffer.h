@@ -7,9 +7,10 @@
 // which no reader gets to see.
 #pragma once
 
-#include <cstddef>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,8 +23,10 @@
 #include "agent/trace.h"
 #include "base/bytes.h"
 #include "base/endian.h"
+#include "base/prefetch.h"
 #include "base/result.h"
 #include "ring/layout.h"
+#include "rsp/frames.h"
 
 namespace tracewell::agent {
 
@@ -98,9 +101,14 @@ class TraceBuffer final : public FrameStore {
   struct Place {
     uint64_t number, offset, at, stream;
   };
+  /// Where frames will be soon is fetched before that, by so much.
+  static constexpr uint64_t kAheadBytes = 2048;
   static constexpr uint64_t kMarkFrames = 128, kManyFrames = 64 * kMarkFrames;
   void forget();
   void add(uint32_t bytes, uint64_t stream_bytes);
+  void make_free(uint64_t bytes) {
+    if (free_bytes() < bytes) drop_until(bytes);
+  }
   void drop_until(uint64_t free_bytes);
   /// Of one that may be behind the end of memory, by less than its size.
   uint64_t wrapped(uint64_t offset) const {
@@ -137,5 +145,43 @@ class TraceBuffer final : public FrameStore {
   std::vector<uint8_t> compact_;   // for append()
   std::vector<FrameBlock> blocks_;
 };
+
+inline std::span<uint8_t> TraceBuffer::room_for(size_t blocks_bytes) {
+  const uint64_t bytes = (sizeof(Entry) + blocks_bytes + 3) / 4 * 4, size = size_bytes();
+  if (bytes > size || (!circular_ && bytes > free_bytes())) return {};
+  if (end_.offset + bytes > size || !memory_.ready(std::min(end_.at + bytes, size))) return {};
+  make_free(bytes);
+  uint8_t* const to = memory_.data() + end_.offset;
+  prefetch_for_store(to + kAheadBytes);
+  prefetch_for_store(to + kAheadBytes + kCacheLine);
+  return {to + sizeof(Entry), blocks_bytes};
+}
+
+/// Field by field: processors are slow to load as a whole what was just stored in parts.
+inline void TraceBuffer::commit(uint32_t shape, int32_t tid, int64_t time_ns, size_t blocks_bytes) {
+  const uint64_t size = sizeof(Entry) + blocks_bytes, fill = -size % 4;
+  const auto bytes = static_cast<uint32_t>(size + fill);
+  const auto number = static_cast<uint32_t>(end_.number);
+  const uint32_t what = shape | static_cast<uint32_t>(fill) << Entry::kFillShift;
+  uint8_t* const to = memory_.data() + end_.offset;
+  std::memcpy(to + offsetof(Entry, bytes), &bytes, sizeof bytes);
+  std::memcpy(to + offsetof(Entry, number), &number, sizeof number);
+  std::memcpy(to + offsetof(Entry, time_ns), &time_ns, sizeof time_ns);
+  std::memcpy(to + offsetof(Entry, tid), &tid, sizeof tid);
+  std::memcpy(to + offsetof(Entry, what), &what, sizeof what);
+  add(bytes, rsp::kFrameHeaderBytes + blocks_bytes);
+}
+
+/// All of it is there.
+inline void TraceBuffer::add(uint32_t bytes, uint64_t stream_bytes) {
+  if (end_.number % kMarkFrames == 0) mark(end_.number) = end_;
+  ++end_.number;
+  end_.offset = wrapped(end_.offset + bytes);
+  end_.at += bytes;
+  end_.stream += stream_bytes;
+  appended_bytes_ = bytes;
+  ring::publish(memory_.header().end, end_.at);
+  ring::publish(memory_.header().next, end_.number);
+}
 
 }  // namespace tracewell::agent

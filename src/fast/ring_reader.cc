@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "base/check.h"
+#include "base/prefetch.h"
 
 namespace tracewell::fast {
 namespace {
 
+/// How far in front of what is read memory is fetched.
+constexpr uint64_t kAheadBytes = 2048;
 /// What a record costs beside its bytes, in bytes; and of both, what goes by between questions.
 constexpr uint64_t kOfARecord = 64, kUnaskedMax = 1 << 16;
 /// Of hits that are under way in a thread: one, and those of handlers of signals around it.
@@ -26,12 +30,13 @@ void store(Number& number, std::type_identity_t<Number> value) {
 
 }  // namespace
 
-RingReader::RingReader(std::span<uint8_t> memory, const AreaShape& shape)
+RingReader::RingReader(std::span<uint8_t> memory, const AreaShape& shape, size_t visited_at_once)
     : memory_(memory),
       shape_(shape),
       commits_(reinterpret_cast<uint32_t*>(memory.data() + shape.commit_offset())),
       data_(memory.data() + shape.data_offset()),
-      seen_(shape.all_rings()) {
+      seen_(shape.all_rings()),
+      taken_(visited_at_once) {
   TW_CHECK(memory.size() >= shape.bytes());
 }
 
@@ -72,12 +77,10 @@ bool RingReader::waiting(uint32_t number) const {
   Seen& seen = seen_[number];
   store(commit_word(number, seen.tail), 0);
   seen.tail += bytes;
-  bytes_read_ += bytes;
-  seen.left -= std::min(seen.left, bytes);
-  seen.rest -= std::min(seen.rest, bytes);
 }
 
-void RingReader::begin(const Enough& enough) {
+void RingReader::begin(const Visit& visit, const Enough& enough) {
+  visit_ = &visit;
   enough_ = enough ? &enough : nullptr;
   unasked_ = 0;
   left_off_ = false;
@@ -90,10 +93,15 @@ void RingReader::begin(const Enough& enough) {
   return left_off_;
 }
 
-/// The thread learns how far we are. Now and then only: it looks at that at each hit, and each
-/// change of ours is a line of cache that it has to get.
+/// The thread learns how far we are, and may write there again. Now and then only: it looks at that
+/// at each hit, and each change of ours is a line of cache that it has to get.
 void RingReader::tell(uint32_t number) {
+  visit_taken();
   Seen& seen = seen_[number];
+  const uint64_t bytes = seen.tail - std::exchange(seen.counted, seen.tail);
+  bytes_read_ += bytes;
+  seen.left -= std::min(seen.left, bytes);
+  seen.rest -= std::min(seen.rest, bytes);
   if (seen.told == seen.tail) return;
   seen.told = seen.tail;
   store(ring(number).tail, seen.tail);
@@ -105,7 +113,10 @@ RingReader::Front RingReader::open(uint32_t number, bool ended, uint64_t bytes) 
   const uint64_t far = written(number);
   const uint64_t tail = next(number, far);
   // Where it has begun anew, it may write again to what it has left behind.
-  if (seen_[number].tail != tail) seen_[number].tail = tail;
+  if (seen_[number].tail != tail) {
+    seen_[number].counted += tail - seen_[number].tail;
+    seen_[number].tail = tail;
+  }
   return {.ring = number,
           .ended = ended,
           .end = end(tail, far),
@@ -166,10 +177,11 @@ bool RingReader::search(Front& front) {
 }
 
 /// The thread does not know yet that it may write there again: that is told by find().
-[[gnu::always_inline]] inline bool RingReader::visit_first(const Front& front,
-                                                            const Visit& visit) {
+[[gnu::always_inline]] inline bool RingReader::take_first(const Front& front) {
   const uint32_t number = front.ring;
   const uint8_t* const from = record_at(number);
+  prefetch(from + kAheadBytes);
+  prefetch(from + kAheadBytes + kCacheLine);
   const tracewell_frame_record& record = front.record;
   move_on(number, front.bytes);
   RingLosses& losses = seen_[number].losses;
@@ -178,13 +190,19 @@ bool RingReader::search(Front& front) {
     ++(record.bytes == 0 ? losses.too_large : losses.spoiled);
     return false;
   }
-  visit({.ring = number,
-         .tid = record.tid & ~TRACEWELL_OWN_NUMBER,
-         .is_own_number = (record.tid & TRACEWELL_OWN_NUMBER) != 0,
-         .plan = record.plan,
-         .ticks = record.ticks,
-         .blocks = {from + sizeof record, record.bytes - sizeof record}});
+  taken_[taken_count_++] = {.ring = number,
+                            .tid = record.tid & ~TRACEWELL_OWN_NUMBER,
+                            .is_own_number = (record.tid & TRACEWELL_OWN_NUMBER) != 0,
+                            .plan = record.plan,
+                            .ticks = record.ticks,
+                            .blocks = {from + sizeof record, record.bytes - sizeof record}};
+  if (taken_count_ == taken_.size()) visit_taken();
   return true;
+}
+
+void RingReader::visit_taken() {
+  const size_t count = std::exchange(taken_count_, 0);
+  if (count != 0) (*visit_)(std::span(taken_).first(count));
 }
 
 /// From a place without a record that is finished to the next one that is, or to `end`. Returns the
@@ -210,33 +228,57 @@ void RingReader::open_all() {
   }
 }
 
-size_t RingReader::merge(const Visit& visit) {
-  const auto later = [](const Front& a, const Front& b) { return a.record.ticks > b.record.ticks; };
-  std::ranges::make_heap(fronts_, later);
+uint64_t RingReader::second_earliest() const {
+  uint64_t ticks = ~uint64_t{0};
+  for (size_t i = 1; i < std::min<size_t>(turns_.size(), 3); ++i)
+    ticks = std::min(ticks, turns_[i].ticks);
+  return ticks;
+}
+
+/// The first one has become later.
+void RingReader::put_first_in_order() {
+  const Turn first = turns_.front();
+  size_t at = 0;
+  for (size_t below = 1; below < turns_.size(); below = 2 * at + 1) {
+    if (below + 1 < turns_.size() && turns_[below + 1].ticks < turns_[below].ticks) ++below;
+    if (first.ticks <= turns_[below].ticks) break;
+    turns_[at] = turns_[below];
+    at = below;
+  }
+  turns_[at] = first;
+}
+
+size_t RingReader::merge() {
+  turns_.clear();
+  for (size_t i = 0; i < fronts_.size(); ++i) turns_.push_back({fronts_[i].record.ticks, i});
+  std::ranges::make_heap(turns_, std::greater{}, &Turn::ticks);
   size_t taken = 0;
-  while (!fronts_.empty() && !left_off_) {
-    std::ranges::pop_heap(fronts_, later);
-    Front& front = fronts_.back();
-    const uint64_t next = fronts_.size() == 1 ? ~uint64_t{0} : fronts_.front().record.ticks;
+  while (!turns_.empty() && !left_off_) {
+    Front& front = fronts_[turns_.front().front];
+    const uint64_t next = second_earliest();
     bool more = true;
     while (more && front.record.ticks <= next && !is_enough(front.bytes + kOfARecord)) {
-      taken += visit_first(front, visit) ? 1 : 0;
+      taken += take_first(front) ? 1 : 0;
       more = find(front);
     }
-    if (more) std::ranges::push_heap(fronts_, later);
-    else fronts_.pop_back();
+    turns_.front().ticks = front.record.ticks;
+    if (!more) {
+      turns_.front() = turns_.back();
+      turns_.pop_back();
+    }
+    if (!turns_.empty()) put_first_in_order();
   }
   return taken;
 }
 
 /// What was looked at is looked at again by the next call, so that all that was read can be told.
 size_t RingReader::take_all(const Visit& visit, const Enough& enough) {
-  begin(enough);
+  begin(visit, enough);
   if (!under_way_)
     for (Seen& seen : seen_) seen.left = std::min<uint64_t>(shape_.ring_bytes, seen.rest);
   under_way_ = true;
   open_all();
-  const size_t taken = merge(visit);
+  const size_t taken = merge();
   under_way_ = left_off_;
   for (uint32_t number = 0; number < rings() && left_off_; ++number) tell(number);
   return taken;
@@ -244,11 +286,11 @@ size_t RingReader::take_all(const Visit& visit, const Enough& enough) {
 
 size_t RingReader::take(uint32_t number, bool ended, const Visit& visit, const Enough& enough) {
   TW_CHECK(number < rings());
-  begin(enough);
+  begin(visit, enough);
   Front front = open(number, ended, std::min<uint64_t>(shape_.ring_bytes, seen_[number].rest));
   size_t taken = 0;
   while (find(front)) {
-    taken += visit_first(front, visit) ? 1 : 0;
+    taken += take_first(front) ? 1 : 0;
     if (is_enough(front.bytes + kOfARecord)) break;
   }
   tell(number);
@@ -293,7 +335,7 @@ size_t RingReader::give_up(uint32_t number, const Visit& visit) {
   const size_t taken = take(number, true, visit);
   Seen& seen = seen_[number];
   seen.losses.no_room += load(ring(number).lost);
-  seen.tail = seen.told = 0;
+  seen.tail = seen.told = seen.counted = 0;
   seen.rest = ~uint64_t{0};
   seen.ended = false;
   forget_vectors(number);

@@ -22,7 +22,7 @@ struct RingRecord {
   bool is_own_number = false;  // what the thread knows itself by
   uint32_t plan = 0;
   uint64_t ticks = 0;
-  /// Where the process has them: they are there during the call, but may change at any time, and
+  /// Where the process has them: they are there during the visit, but may change at any time, and
   /// are to be copied before they are looked at.
   Bytes blocks;
 };
@@ -39,13 +39,17 @@ struct RingLosses {
 
 class RingReader {
  public:
-  using Visit = std::function<void(const RingRecord&)>;
+  /// Gets them in their order, many at a time: to be asked for each would take as long as to read it.
+  using Visit = std::function<void(std::span<const RingRecord>)>;
   /// Asked now and then while records are taken, with how many bytes have been gone through since:
   /// is that enough for now?
   using Enough = std::function<bool(uint64_t bytes)>;
 
+  static constexpr size_t kVisitedAtOnce = 256;
+
   /// `memory` was given to make_area() with this shape, and outlives this. One reader at a time.
-  RingReader(std::span<uint8_t> memory, const AreaShape& shape);
+  RingReader(std::span<uint8_t> memory, const AreaShape& shape,
+             size_t visited_at_once = kVisitedAtOnce);
 
   uint32_t rings() const { return shape_.all_rings(); }
   /// Is it one that several threads write to?
@@ -95,6 +99,7 @@ class RingReader {
   struct Seen {
     uint64_t tail = 0;
     uint64_t told = 0;  // `tail`, as the thread knows it
+    uint64_t counted = 0;  // `tail`, as far as it is in the sums below
     uint64_t left = 0;  // bytes of the round of take_all() that is under way
     uint64_t rest = ~uint64_t{0};  // bytes that may be taken at all
     bool ended = false;
@@ -108,6 +113,10 @@ class RingReader {
     uint64_t limit = 0;
     uint64_t bytes = 0;  // of the record at the tail, with what fills its last cell
     tracewell_frame_record record{};  // its head
+  };
+  struct Turn {
+    uint64_t ticks;
+    size_t front;
   };
   tracewell_area& area() const { return *reinterpret_cast<tracewell_area*>(memory_.data()); }
   tracewell_frame_ring& ring(uint32_t number) const {
@@ -131,16 +140,19 @@ class RingReader {
   /// Where the next record is, if the thread has begun anew before it had written so far.
   uint64_t next(uint32_t ring, uint64_t written) const;
   Front open(uint32_t ring, bool ended, uint64_t bytes);
-  void begin(const Enough& enough);
+  void begin(const Visit& visit, const Enough& enough);
   bool is_enough(uint64_t bytes);
   bool find(Front& front);
   bool search(Front& front);
   bool holds_record(Front& front, uint64_t bytes);
-  bool visit_first(const Front& front, const Visit& visit);
+  bool take_first(const Front& front);
+  void visit_taken();
   void move_on(uint32_t ring, uint64_t bytes);
   void tell(uint32_t ring);
   uint64_t skip(uint32_t ring, uint64_t end);
-  size_t merge(const Visit& visit);
+  size_t merge();
+  uint64_t second_earliest() const;
+  void put_first_in_order();
   void open_all();
 
   std::span<uint8_t> memory_;
@@ -149,8 +161,12 @@ class RingReader {
   const uint8_t* data_;  // likewise
   std::vector<Seen> seen_;
   std::vector<Front> fronts_;
+  std::vector<Turn> turns_;  // a heap, the earliest first
+  std::vector<RingRecord> taken_;  // and not visited yet: no thread writes there before that
+  size_t taken_count_ = 0;
   uint64_t bytes_read_ = 0;
   bool under_way_ = false;  // a round of take_all()
+  const Visit* visit_ = nullptr;
   const Enough* enough_ = nullptr;
   uint64_t unasked_ = 0;    // bytes since that was asked
   bool left_off_ = false;

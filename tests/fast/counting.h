@@ -12,8 +12,8 @@ namespace tracewell::fast {
 class Counting {
  public:
   explicit Counting(const AreaShape& shape = {}, uint32_t record_bytes = 256,
-                    bool patient = false)
-      : here(shape) {
+                    bool patient = false, size_t visited_at_once = 1)
+      : here(shape, visited_at_once) {
     // trace_quick of 8 bytes at rdi would need memory; a variable would be shared: the register
     // block has it.
     const uint64_t body = here.add(1, {{}}, {}, record_bytes, 0, patient);

@@ -30,6 +30,13 @@ inline std::span<uint8_t> pages(uint64_t bytes, int protection) {
   return {static_cast<uint8_t*>(at), bytes};
 }
 
+template <class Visit>
+RingReader::Visit each(Visit visit) {
+  return [visit](std::span<const RingRecord> records) {
+    for (const RingRecord& record : records) visit(record);
+  };
+}
+
 class HitsHere {
  public:
   struct Step {
@@ -42,12 +49,12 @@ class HitsHere {
   /// Numbers of variables; those below 512 are cells.
   static constexpr uint32_t kTimestamp = 600, kThread = 601, kProcessor = 602;
 
-  explicit HitsHere(const AreaShape& shape = {})
+  explicit HitsHere(const AreaShape& shape = {}, size_t visited_at_once = 1)
       : shape_(shape),
         memory_(pages(shape.bytes(), PROT_READ | PROT_WRITE)),
         code_(pages(kCodeBytes, PROT_READ | PROT_WRITE | PROT_EXEC)),
         area_(make_area(memory_, shape)),
-        reader_(memory_, shape),
+        reader_(memory_, shape, visited_at_once),
         known_(memory_, shape) {
     area_.timestamp_number = kTimestamp;
     area_.thread_number = kThread;
@@ -165,10 +172,10 @@ class HitsHere {
   std::vector<Record> records(bool ended = false) {
     std::vector<Record> out;
     for (uint32_t ring = 0; ring < shape_.all_rings(); ++ring)
-      reader_.take(ring, ended, [&](const RingRecord& one) {
+      reader_.take(ring, ended, each([&](const RingRecord& one) {
         out.push_back({one.tid, one.plan, one.ticks,
                        {one.blocks.begin(), one.blocks.end()}});
-      });
+      }));
     return out;
   }
   uint64_t lost() const {

@@ -32,12 +32,12 @@ TEST(FastReader, TakesNoMoreThanThereIsRoomForAtATime) {
   counting.hit(hits++);
   for (int turn = 0; turn < 20; ++turn) {
     uint64_t taken = 0;
-    counting.here.reader().take_all([&](const RingRecord& record) {
+    counting.here.reader().take_all(each([&](const RingRecord& record) {
       ASSERT_EQ(number_of(record), next++);
       ++taken;
       counting.hit(hits++);  // as fast as they are taken
       counting.hit(hits++);
-    });
+    }));
     ASSERT_GT(taken, 0U);
     ASSERT_LE(taken, (1U << 16) / 192);
     if (counting.here.lost() != 0) break;
@@ -49,23 +49,25 @@ TEST(FastReader, StaysRightWhateverTheWriterDoesMeanwhile) {
   std::mt19937 random(11);
   for (int round = 0; round < 20; ++round) {
     // Records become shorter than what was reserved for them, so that heads move back.
-    Counting counting({.rings = 1, .ring_bytes = 1U << (18 + round % 2)}, 1024);
+    constexpr size_t kVisited[] = {1, 3, RingReader::kVisitedAtOnce};
+    Counting counting({.rings = 1, .ring_bytes = 1U << (18 + round % 2)}, 1024, false,
+                      kVisited[round % 3]);
     uint64_t hits = 0, taken = 0, next = 0;
     const auto hit = [&](uint64_t most) {
       for (uint64_t many = random() % most; many > 0; --many) counting.hit(hits++);
     };
     for (int turn = 0; turn < 300; ++turn) {
       hit(turn % 7 == 0 ? 1500 : 60);
-      counting.here.reader().take_all([&](const RingRecord& record) {
+      counting.here.reader().take_all(each([&](const RingRecord& record) {
         const uint64_t number = number_of(record);
         ASSERT_GE(number, next);
         next = number + 1;
         ++taken;
         if (random() % 4 == 0) hit(turn % 11 == 0 ? 200 : 6);
-      });
+      }));
     }
     while (counting.here.reader().waiting(0))
-      counting.here.reader().take_all([&](const RingRecord&) { ++taken; });
+      counting.here.reader().take_all(each([&](const RingRecord&) { ++taken; }));
     EXPECT_EQ(taken + counting.here.lost(), hits);
     EXPECT_EQ(counting.here.reader().losses(0).spoiled, 0U);
   }
@@ -90,7 +92,7 @@ TEST(FastReader, GivesTheRecordsOfAllRingsInTheOrderOfTime) {
   for (std::thread& thread : threads) thread.join();
   uint64_t next = 0;
   counting.here.reader().take_all(
-      [&](const RingRecord& record) { ASSERT_EQ(number_of(record), next++); });
+      each([&](const RingRecord& record) { ASSERT_EQ(number_of(record), next++); }));
   EXPECT_EQ(next, 1000U);
 }
 
@@ -154,7 +156,7 @@ TEST(FastReader, GoesOnInTheOrderOfTimeWhereItHasLeftOff) {
   uint64_t next = 0, calls = 0;
   do {
     counting.here.reader().take_all(
-        [&](const RingRecord& record) { ASSERT_EQ(number_of(record), next++); }, kAtOnce);
+        each([&](const RingRecord& record) { ASSERT_EQ(number_of(record), next++); }), kAtOnce);
     ++calls;
   } while (counting.here.reader().left_off());
   EXPECT_EQ(next, 3000U);
@@ -205,11 +207,11 @@ TEST(FastReader, ARingThatLiesDoesNotKeepTheOthersWaiting) {
   for (; next < 100 && calls < 200; ++calls) {
     lying.fill();
     counting.here.reader().take_all(
-        [&](const RingRecord& record) {
+        each([&](const RingRecord& record) {
           if (record.ring != ring) {
             ASSERT_EQ(number_of(record), next++);
           }
-        },
+        }),
         kAtOnce);
   }
   EXPECT_EQ(next, 100U) << "after " << calls << " calls";
@@ -223,7 +225,8 @@ TEST(FastReader, NoMoreIsTakenThanThereWasAtTheEnd) {
   RingReader& reader = counting.here.reader();
   reader.conclude();
   uint64_t honest = 0, lies = 0;
-  const auto visit = [&](const RingRecord& record) { ++(record.ring == ring ? lies : honest); };
+  const RingReader::Visit visit =
+      each([&](const RingRecord& record) { ++(record.ring == ring ? lies : honest); });
   for (int i = 0; i < 10; ++i) {
     reader.take_all(visit);
     lying.fill();
@@ -257,16 +260,16 @@ TEST(FastReader, TheRingOfAThreadThatHasEndedIsReadToItsEnd) {
   uint64_t next = 0;
   do {
     reader.take_all(
-        [&](const RingRecord& record) {
+        each([&](const RingRecord& record) {
           ASSERT_EQ(number_of(record), next++);
           ASSERT_NE(record.tid, 77U);
-        },
+        }),
         kAtOnce);
   } while (reader.left_off());
   EXPECT_EQ(next, 500U);
   EXPECT_TRUE(reader.drained(ring));
   EXPECT_EQ(reader.losses(ring).unfinished, 1U);
-  reader.give_up(ring, [](const RingRecord&) {});
+  reader.give_up(ring, each([](const RingRecord&) {}));
   EXPECT_FALSE(reader.is_owned(ring));
   EXPECT_FALSE(reader.retired(ring));
 }
@@ -282,7 +285,7 @@ TEST(FastReader, LooksUpAmongWhatIsNoRecord) {
               0xff, shape.ring_bytes);
   uint64_t asked = 0;
   const auto ask = [&](uint64_t) { return ++asked == 3; };
-  EXPECT_EQ(counting.here.reader().take_all([](const RingRecord&) {}, ask), 0U);
+  EXPECT_EQ(counting.here.reader().take_all(each([](const RingRecord&) {}), ask), 0U);
   EXPECT_EQ(asked, 3U);
   EXPECT_TRUE(counting.here.reader().left_off());
   EXPECT_TRUE(counting.here.reader().waiting(ring));

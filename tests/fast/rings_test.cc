@@ -180,7 +180,7 @@ TEST(FastRings, AThreadThatHasEndedLeavesItsRingToOthers) {
     ASSERT_TRUE(places_of(here.memory(), here.shape(), tid, tid).empty());
     here.reader().retire(places[0].ring);
     ASSERT_EQ(here.records().size(), 1U);
-    here.reader().give_up(places[0].ring, [](auto&) {});
+    here.reader().give_up(places[0].ring, [](auto) {});
   }
 }
 
@@ -316,7 +316,7 @@ TEST(FastRings, WhatTheProgramWritesOverThemHarmsNobody) {
         }
       }
     }
-    for (uint32_t ring = 0; ring < 2; ++ring) counting.here.reader().give_up(ring, [](auto&) {});
+    for (uint32_t ring = 0; ring < 2; ++ring) counting.here.reader().give_up(ring, [](auto) {});
     for (uint64_t i = 0; i < 10; ++i) counting.hit(i);
     EXPECT_EQ(counting.here.records().size(), 10U) << round;
   }

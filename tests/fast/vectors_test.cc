@@ -113,7 +113,7 @@ TEST(FastVectors, AnotherThreadsRingBeginsWithAllOfIt) {
   const uint64_t body = here.add(1, {{}, kVectors});
   const Registers registers;
   ASSERT_EQ(call_body(body, registers), registers);
-  here.reader().give_up(0, [](auto&) {});
+  here.reader().give_up(0, [](auto) {});
   ASSERT_EQ(call_body(body, registers), registers);
   const auto records = here.records();
   ASSERT_EQ(records.size(), 1U);
