@@ -34,8 +34,9 @@ constexpr std::chrono::milliseconds kPatience(20);  // for hits that are under w
 /// Of one take(), while the program runs and where somebody waits for what there is. Where there is
 /// more than that, all else gets its turn before the next.
 constexpr std::chrono::milliseconds kPollFor(10), kTakeFor(150), kCloseAtEndFor(250);
-/// Of threads at a full ring, some 50 ms and two seconds: see tracewell_hit_plan.
-constexpr uint32_t kShortPatience = 125, kLongPatience = 5000;
+/// Of threads at a full ring, a quarter of a second and two seconds: see tracewell_hit_plan. The
+/// scheduler may keep a tracer waiting for as long as the first where many threads are busy.
+constexpr uint32_t kShortPatience = 625, kLongPatience = 5000;
 /// How long rings are read all the time once they have filled up.
 constexpr std::chrono::milliseconds kMoment(100);
 constexpr uint64_t kMemoryHead = 11, kVariableBlock = 13;  // of blocks in a frame

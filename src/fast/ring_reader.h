@@ -39,7 +39,7 @@ struct RingLosses {
 
 class RingReader {
  public:
-  /// Gets them in their order, many at a time: to be asked for each would take as long as to read it.
+  /// Gets them in their order, many at a time: a call for each would take as long as to read it.
   using Visit = std::function<void(std::span<const RingRecord>)>;
   /// Asked now and then while records are taken, with how many bytes have been gone through since:
   /// is that enough for now?

@@ -1,4 +1,4 @@
-// A function that hits as a pad would, and records its argument.
+// A function that hits as a pad would, and records its argument; and a visit to each record.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,6 +8,13 @@
 #include "fast/hit_here.h"
 
 namespace tracewell::fast {
+
+template <class Visit>
+RingReader::Visit each(Visit visit) {
+  return [visit](std::span<const RingRecord> records) {
+    for (const RingRecord& record : records) visit(record);
+  };
+}
 
 class Counting {
  public:

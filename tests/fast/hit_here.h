@@ -30,13 +30,6 @@ inline std::span<uint8_t> pages(uint64_t bytes, int protection) {
   return {static_cast<uint8_t*>(at), bytes};
 }
 
-template <class Visit>
-RingReader::Visit each(Visit visit) {
-  return [visit](std::span<const RingRecord> records) {
-    for (const RingRecord& record : records) visit(record);
-  };
-}
-
 class HitsHere {
  public:
   struct Step {
@@ -172,10 +165,10 @@ class HitsHere {
   std::vector<Record> records(bool ended = false) {
     std::vector<Record> out;
     for (uint32_t ring = 0; ring < shape_.all_rings(); ++ring)
-      reader_.take(ring, ended, each([&](const RingRecord& one) {
-        out.push_back({one.tid, one.plan, one.ticks,
-                       {one.blocks.begin(), one.blocks.end()}});
-      }));
+      reader_.take(ring, ended, [&](std::span<const RingRecord> records) {
+        for (const RingRecord& one : records)
+          out.push_back({one.tid, one.plan, one.ticks, {one.blocks.begin(), one.blocks.end()}});
+      });
     return out;
   }
   uint64_t lost() const {
