@@ -121,10 +121,9 @@ struct Engine::FastTaker final : FastHits {
     if (engine.unpublished_) return {0, Next::NotPlain};
     TraceBuffer& buffer = engine.buffer_;
     const FastPlace* place = nullptr;
-    size_t index = kNone;
+    size_t index = kNone, kept = 0;
     uint32_t shape = 0;
-    for (size_t kept = 0; kept < hits.size(); ++kept) {
-      const PlainHit& hit = hits[kept];
+    for (const PlainHit& hit : hits) {
       if (hit.place != place) {
         index = find(*hit.place);
         if (index == kNone || !engine.definitions_[index].enabled) return {kept, Next::NotPlain};
@@ -139,9 +138,10 @@ struct Engine::FastTaker final : FastHits {
         return {kept, Next::NotPlain};
       buffer.commit(shape, static_cast<int32_t>(hit.tid), hit.time_ns, room.size());
       count(index);
-      if (engine.passed_) return {kept + 1, Next::Unwanted};
+      ++kept;
+      if (engine.passed_) return {kept, Next::Unwanted};
     }
-    return {hits.size(), Next::NotPlain};
+    return {kept, Next::NotPlain};
   }
 
   bool hit(FastPlace& place, const FastHit& hit) override {

@@ -382,15 +382,18 @@ void FastTrace::take_records(std::span<const fast::RingRecord> records, FastHits
 /// So many of the first ones, in plain_.
 size_t FastTrace::find_plain(std::span<const fast::RingRecord> records) {
   if (plain_.size() < records.size()) plain_.resize(records.size());
-  size_t count = 0;
+  PlainHit* plain = plain_.data();
+  const std::span<Point> points(points_);
   for (const fast::RingRecord& record : records) {
-    if (record.plan >= points_.size() || !points_[record.plan].is_plain) break;
-    plain_[count++] = {.place = &points_[record.plan].place,
-                       .tid = tid_of(record),
-                       .time_ns = times_.time_of(record.ticks),
-                       .unstable = record.blocks};
+    if (record.plan >= points.size()) break;
+    Point& point = points.data()[record.plan];
+    if (!point.is_plain) break;
+    *plain++ = {.place = &point.place,
+                .tid = tid_of(record),
+                .time_ns = times_.time_of(record.ticks),
+                .unstable = record.blocks};
   }
-  return count;
+  return static_cast<size_t>(plain - plain_.data());
 }
 
 int64_t FastTrace::tid_of(const fast::RingRecord& record) const {

@@ -73,12 +73,6 @@ bool RingReader::waiting(uint32_t number) const {
   return is_owned(number) && head(number) != seen_[number].tail;
 }
 
-[[gnu::always_inline]] inline void RingReader::move_on(uint32_t number, uint64_t bytes) {
-  Seen& seen = seen_[number];
-  store(commit_word(number, seen.tail), 0);
-  seen.tail += bytes;
-}
-
 void RingReader::begin(const Visit& visit, const Enough& enough) {
   visit_ = &visit;
   enough_ = enough ? &enough : nullptr;
@@ -117,33 +111,40 @@ RingReader::Front RingReader::open(uint32_t number, bool ended, uint64_t bytes) 
     seen_[number].counted += tail - seen_[number].tail;
     seen_[number].tail = tail;
   }
-  return {.ring = number,
-          .ended = ended,
-          .end = end(tail, far),
-          .limit = tail + bytes};
+  Front front{.ring = number,
+              .ended = ended,
+              .seen = &seen_[number],
+              .commits = commits_ + number * shape_.cells(),
+              .data = data_ + uint64_t{number} * shape_.ring_bytes,
+              .end = end(tail, far),
+              .limit = tail + bytes};
+  set_near(front);
+  return front;
+}
+
+void RingReader::set_near(Front& front) const {
+  front.near = std::min({front.end, front.limit, front.seen->told + shape_.ring_bytes / 8});
 }
 
 /// Its head at least makes sense, and it does not run past the end of the ring.
 [[gnu::always_inline]] inline bool RingReader::holds_record(Front& front, uint64_t bytes) {
-  const uint64_t at = in_ring(seen_[front.ring].tail);
+  const uint64_t at = in_ring(front.seen->tail);
   if (bytes > shape_.ring_bytes - at) return false;
   tracewell_frame_record& record = front.record;
-  std::memcpy(&record, record_at(front.ring), sizeof record);
+  std::memcpy(&record, front.data + at, sizeof record);
   if (record.bytes != 0 && (record.bytes < sizeof record || record.bytes > bytes)) return false;
   front.bytes = bytes;
   return true;
 }
 
-/// The first record that is finished; mostly it is there, within what was looked at.
+/// The first record that is finished; mostly it is there, within what was looked at. (One that is
+/// not would be larger than that, as its word says.)
 [[gnu::always_inline]] inline bool RingReader::find(Front& front) {
-  const Seen& seen = seen_[front.ring];
-  if (seen.tail < front.limit && seen.tail < front.end &&
-      seen.tail - seen.told < shape_.ring_bytes / 8) {
-    const uint32_t word = load(commit_word(front.ring, seen.tail));
-    const uint64_t bytes = uint64_t{word} * TRACEWELL_CELL;
-    if (word != 0 && (word & TRACEWELL_RECORD_OPEN) == 0 && bytes <= front.end - seen.tail &&
-        holds_record(front, bytes))
-      return true;
+  const uint64_t tail = front.seen->tail;
+  if (tail < front.near) {
+    const uint64_t bytes =
+        uint64_t{load(front.commits[in_ring(tail) / TRACEWELL_CELL])} * TRACEWELL_CELL;
+    if (bytes != 0 && bytes <= front.end - tail && holds_record(front, bytes)) return true;
   }
   return search(front);
 }
@@ -166,10 +167,13 @@ bool RingReader::search(Front& front) {
     const uint64_t bytes = uint64_t{word} * TRACEWELL_CELL;
     // The end that was seen may have moved back since, and this record be behind it.
     if (finished && bytes > front.end - seen.tail) front.end = head(number);
-    if (finished && bytes <= front.end - seen.tail && holds_record(front, bytes)) return true;
+    if (finished && bytes <= front.end - seen.tail && holds_record(front, bytes)) {
+      set_near(front);
+      return true;
+    }
     ++(finished ? seen.losses.spoiled : seen.losses.unfinished);
     const uint64_t bytes_between = skip(number, front.end);
-    move_on(number, bytes_between);
+    seen.tail += bytes_between;
     if (is_enough(bytes_between + kOfARecord)) break;
   }
   tell(number);
@@ -178,19 +182,20 @@ bool RingReader::search(Front& front) {
 
 /// The thread does not know yet that it may write there again: that is told by find().
 [[gnu::always_inline]] inline bool RingReader::take_first(const Front& front) {
-  const uint32_t number = front.ring;
-  const uint8_t* const from = record_at(number);
+  Seen& seen = *front.seen;
+  const uint64_t at = in_ring(seen.tail);
+  const uint8_t* const from = front.data + at;
   prefetch(from + kAheadBytes);
   prefetch(from + kAheadBytes + kCacheLine);
   const tracewell_frame_record& record = front.record;
-  move_on(number, front.bytes);
-  RingLosses& losses = seen_[number].losses;
+  store(front.commits[at / TRACEWELL_CELL], 0);
+  seen.tail += front.bytes;
   if (record.plan == TRACEWELL_NO_PLAN) return false;  // says nothing
   if (record.bytes < sizeof record || record.bytes > front.bytes) {
-    ++(record.bytes == 0 ? losses.too_large : losses.spoiled);
+    ++(record.bytes == 0 ? seen.losses.too_large : seen.losses.spoiled);
     return false;
   }
-  taken_[taken_count_++] = {.ring = number,
+  taken_[taken_count_++] = {.ring = front.ring,
                             .tid = record.tid & ~TRACEWELL_OWN_NUMBER,
                             .is_own_number = (record.tid & TRACEWELL_OWN_NUMBER) != 0,
                             .plan = record.plan,

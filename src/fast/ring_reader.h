@@ -109,8 +109,12 @@ class RingReader {
   struct Front {
     uint32_t ring = 0;
     bool ended = false;
+    Seen* seen = nullptr;
+    uint32_t* commits = nullptr;    // the ring's
+    const uint8_t* data = nullptr;  // likewise
     uint64_t end = 0;    // as far as was written when it was looked at
     uint64_t limit = 0;
+    uint64_t near = 0;   // up to there, neither of them is met, and the thread need not be told
     uint64_t bytes = 0;  // of the record at the tail, with what fills its last cell
     tracewell_frame_record record{};  // its head
   };
@@ -129,10 +133,6 @@ class RingReader {
   uint32_t& commit_word(uint32_t ring, uint64_t position) const {
     return commits_[ring * shape_.cells() + in_ring(position) / TRACEWELL_CELL];
   }
-  /// Where what is at the tail has its bytes.
-  const uint8_t* record_at(uint32_t ring) const {
-    return data_ + uint64_t{ring} * shape_.ring_bytes + in_ring(seen_[ring].tail);
-  }
   /// How far it is written, as was just seen; never more than a ring's size ahead of what was read.
   uint64_t head(uint32_t ring) const { return end(seen_[ring].tail, written(ring)); }
   uint64_t end(uint64_t tail, uint64_t written) const;
@@ -145,9 +145,9 @@ class RingReader {
   bool find(Front& front);
   bool search(Front& front);
   bool holds_record(Front& front, uint64_t bytes);
+  void set_near(Front& front) const;
   bool take_first(const Front& front);
   void visit_taken();
-  void move_on(uint32_t ring, uint64_t bytes);
   void tell(uint32_t ring);
   uint64_t skip(uint32_t ring, uint64_t end);
   size_t merge();
