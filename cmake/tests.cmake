@@ -45,7 +45,9 @@ if(TRACEWELL_SANITIZE)
   list(APPEND test_environment "TRACEWELL_SANITIZED=1")
   # To look for leaks takes half of the time of a program that does little. Unit tests and fuzz
   # targets, which run the same code, look for them.
-  set(script_environment "LSAN_OPTIONS=detect_leaks=0")
+  # So it does to keep the frames of functions that have returned.
+  set(script_environment "LSAN_OPTIONS=detect_leaks=0"
+    "ASAN_OPTIONS=detect_stack_use_after_return=0:strict_string_checks=1")
   set(timeout_times 5)
   # What is watched is the product; to watch each EXPECT as well, and to optimise it much, takes
   # minutes. (Without any, what tests and product both instantiate would be slow in the product.)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TRACEWELL_SANITIZED
@@ -32,5 +33,11 @@ inline constexpr size_t kEach = 7;
 #else
 inline constexpr size_t kEach = 1;
 #endif
+
+/// The same of cases that take milliseconds each. TRACEWELL_LONG=1: all of them.
+inline size_t each_slow() {
+  if (std::getenv("TRACEWELL_LONG") != nullptr) return kEach;
+  return kEach == 1 ? 3 : 3 * kEach + 2;
+}
 
 }  // namespace tracewell::test

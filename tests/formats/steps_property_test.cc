@@ -165,7 +165,8 @@ TEST(StepsProperty, CutFilesLoseOnlyWhatWasCut) {
     ListSource source(trace.catalog, trace.events().events());
     const std::string file = written(source, format);
     const size_t lines_before = format == "tvt" ? 1 : 0;
-    for (size_t size = file.size() * 2 / 3; size < file.size(); size += file.size() / 600 + 1) {
+    for (size_t size = file.size() * 2 / 3; size < file.size();
+         size += (file.size() / 600 + 1) * tracewell::test::kEach) {
       const std::string cut = file.substr(0, size);
       Opened opened(cut, format);
       ASSERT_TRUE(opened.source) << opened.error;

@@ -172,7 +172,7 @@ TEST(ChangedIndex, BytesThatWereFoundGood) {
   const uint64_t all = ask_all(*index);
   ASSERT_GT(all, 300u);
   uint64_t others = 0;
-  for (size_t at = 0; at < shared.size(); at += 5 * tracewell::test::kEach) {
+  for (size_t at = 0; at < shared.size(); at += 5 * tracewell::test::each_slow()) {
     const uint8_t good = shared[at];
     for (const int other : {0x00, 0xff, good ^ 0x21}) {
       shared[at] = static_cast<uint8_t>(other);
@@ -180,7 +180,7 @@ TEST(ChangedIndex, BytesThatWereFoundGood) {
       shared[at] = good;
     }
   }
-  EXPECT_GT(others, 20u) << "nothing has changed";
+  EXPECT_GT(others, 20u / tracewell::test::each_slow()) << "nothing has changed";
   EXPECT_EQ(ask_all(*index), all);
 }
 
@@ -204,7 +204,7 @@ TEST(ChangedIndex, WhileItIsAsked) {
       }
     }
   }
-  for (size_t i = 0; i < 3000 / tracewell::test::kEach; ++i) {
+  for (size_t i = 0; i < 3000 / tracewell::test::each_slow(); ++i) {
     ask_all(*index);
     if (const auto again = read_index(shared.bytes(), nullptr)) ask_all(*again);
   }

@@ -179,7 +179,7 @@ TEST(Timeline, AnswersAsTheNaiveModelDoes) {
     if (seed % 7 == 6) build.memory_bytes = 600000;
     World world(seed, random, build);
     ASSERT_EQ(world.timeline->steps(), world.naive.steps());
-    for (size_t i = 0; i < 2000; i += tracewell::test::kEach) world.ask();
+    for (size_t i = 0; i < 2000; i += tracewell::test::each_slow()) world.ask();
     told += world.told;
     changes += world.changes;
     accessed += world.accessed;
