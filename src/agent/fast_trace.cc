@@ -198,7 +198,9 @@ Result<uint64_t> FastTrace::place_body(const TracepointDef& definition, const Co
                     .calls = calls_,
                     .plan = ~uint64_t{0},
                     .variables = shared_.address + offsetof(tracewell_area, variables),
-                    .reader = shared_.address + offsetof(tracewell_area, reader)},
+                    .reader = shared_.address + offsetof(tracewell_area, reader),
+                    .reads = geometry_at_ + offsetof(tracewell_geometry, reads),
+                    .ranges = shared_.address + shape_.ranges_offset()},
       .registers = places_,
       .variables = body.variables,
       .memory_reads = processor_.faults_do_harm ? axjit::MemoryReads::Called

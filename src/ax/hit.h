@@ -45,8 +45,8 @@ struct tracewell_hit_plan {
   uint32_t patience;
   uint64_t pc; /* of the program */
   /* Code that does all the steps at once, and returns how many bytes of blocks they have made; or
-   * 0: it could not, and they are to be done one by one. Changes rax, rcx and flags only. NULL:
-   * there is none. */
+   * 0: it could not or may not, and they are to be done one by one. Changes rax, rcx and flags
+   * only. NULL: there is none. */
   uint64_t (*fill)(struct tracewell_hit* hit, uint8_t* blocks);
   struct tracewell_step steps[];
 };

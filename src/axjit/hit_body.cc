@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "axjit/assembler.h"
 #include "base/check.h"
 #include "base/endian.h"
+#include "ring/frame_ring.h"
+#include "ring/readable_ranges.h"
 
 namespace tracewell::axjit {
 namespace {
@@ -49,7 +52,8 @@ class BodyEmitter {
     collect();
     TW_RETURN_IF_ERROR(add_expressions());
     HitBody body;
-    if (!spec_.memory.empty() && spec_.memory_reads == MemoryReads::Direct) body.fill = add_fill();
+    if (!spec_.memory.empty() && (loads_as_it_comes() || spec_.addresses.ranges != 0))
+      body.fill = add_fill();
     as_.ready();
     body.code.assign(as_.getCode(), as_.getCode() + as_.getSize());
     body.loads = std::move(loads_);
@@ -266,20 +270,29 @@ class BodyEmitter {
     return {};
   }
 
+  bool loads_as_it_comes() const { return spec_.memory_reads == MemoryReads::Direct; }
+
+  /// Where no register is added to it.
+  std::optional<uint64_t> constant_address(const tracewell_step& step) const {
+    if (step.base == TRACEWELL_REGISTER_RIP) return spec_.pc + step.value;
+    return step.base < kGenerals ? std::nullopt : std::optional(step.value);
+  }
+
   /// The address that the step names, to rax.
   void compute_address(const tracewell_step& step) {
-    if (step.base == TRACEWELL_REGISTER_RIP) return load_address(spec_.pc + step.value);
-    load_address(step.value);
+    load_address(constant_address(step).value_or(step.value));
     if (step.base < kGenerals)
       as_.add(as_.rax, as_.qword[as_.rdi + at_register(step.base)]);
   }
 
-  /// As add_memory() of the collector, of as many bytes as are known here. Where a load fails, the
-  /// collector does it all again, byte by byte.
+  /// As add_memory() of the collector, of as many bytes as are known here. Where a load fails, or
+  /// is not known to do no harm, the collector does it all again.
   uint32_t add_fill() {
     as_.align(16);
     const auto begin = static_cast<uint32_t>(as_.getSize());
     const size_t first_load = loads_.size();
+    Xbyak::Label gives_up;
+    if (!loads_as_it_comes()) leave_unless_known(gives_up);
     int at = 0;
     for (const tracewell_step& step : spec_.memory) {
       const auto bytes = static_cast<int>(step.bytes);
@@ -299,12 +312,82 @@ class BodyEmitter {
     }
     as_.mov(as_.eax, at);
     as_.ret();
+    as_.L(gives_up);
     for (size_t i = first_load; i < loads_.size(); ++i)
       loads_[i].resume = static_cast<uint32_t>(as_.getSize());
     as_.xor_(as_.eax, as_.eax);
     as_.ret();
+    if (hash_used_) {
+      as_.align(8);
+      as_.L(hash_);
+      as_.dq(TRACEWELL_HINT_FACTOR);
+    }
     return begin;
   }
+
+  /// As loadable() of the collector, for all steps at once: goes on where all that they read is in
+  /// ranges that the tracer knows, by a table that was the same before and behind the looks at it,
+  /// and while there is a tracer.
+  void leave_unless_known(Xbyak::Label& gives_up) {
+    Xbyak::Label unknown, unknown_deeper, known;
+    as_.push(as_.rdx);
+    load_address(spec_.addresses.reads);
+    as_.cmp(as_.dword[as_.rax], TRACEWELL_READS_KNOWN);
+    as_.jne(unknown, Xbyak::CodeGenerator::T_NEAR);
+    load_address(spec_.addresses.ranges);
+    as_.mov(as_.rdx, as_.rax);
+    as_.cmp(as_.dword[as_.rdx + int{offsetof(tracewell_ranges, asks)}], 0);
+    as_.jne(unknown, Xbyak::CodeGenerator::T_NEAR);
+    as_.mov(as_.rcx, as_.qword[as_.rdx + int{offsetof(tracewell_ranges, sequence)}]);
+    as_.test(as_.cl, 1);
+    as_.jnz(unknown, Xbyak::CodeGenerator::T_NEAR);
+    as_.push(as_.rcx);
+    for (const tracewell_step& step : spec_.memory) jump_unless_known(step, unknown_deeper);
+    load_address(spec_.addresses.reader);
+    as_.pop(as_.rcx);
+    as_.cmp(as_.rcx, as_.qword[as_.rdx + int{offsetof(tracewell_ranges, sequence)}]);
+    as_.jne(unknown, Xbyak::CodeGenerator::T_NEAR);
+    as_.test(as_.dword[as_.rax], TRACEWELL_READER);
+    as_.pop(as_.rdx);
+    as_.jz(gives_up, Xbyak::CodeGenerator::T_NEAR);
+    as_.jmp(known);
+    as_.L(unknown_deeper);
+    as_.pop(as_.rcx);
+    as_.L(unknown);
+    as_.pop(as_.rdx);
+    as_.jmp(gives_up, Xbyak::CodeGenerator::T_NEAR);
+    as_.L(known);
+  }
+
+  /// By the hint alone, from the table at rdx. Whatever stands there, it is a range of the table,
+  /// or none at all.
+  void jump_unless_known(const tracewell_step& step, Xbyak::Label& unknown) {
+    constexpr int kHints = offsetof(tracewell_ranges, hints);
+    constexpr int kStart = offsetof(tracewell_ranges, ranges);
+    constexpr int kEnd = kStart + int{offsetof(tracewell_range, end)};
+    compute_address(step);
+    if (const auto address = constant_address(step)) {
+      const auto hint = static_cast<int>(tracewell_hint_at(*address) * sizeof(uint16_t));
+      as_.movzx(as_.ecx, as_.word[as_.rdx + kHints + hint]);
+    } else {
+      hash_used_ = true;
+      as_.mov(as_.rcx, as_.rax);
+      as_.shr(as_.rcx, TRACEWELL_HINT_SHIFT);
+      as_.imul(as_.rcx, as_.qword[as_.rip + hash_]);
+      as_.shr(as_.rcx, TRACEWELL_HINT_FOLD);
+      as_.movzx(as_.ecx, as_.word[as_.rdx + as_.rcx * sizeof(uint16_t) + kHints]);
+    }
+    as_.and_(as_.ecx, TRACEWELL_RANGES_MAX - 1);
+    as_.shl(as_.ecx, std::countr_zero(sizeof(tracewell_range)));
+    as_.cmp(as_.rax, as_.qword[as_.rdx + as_.rcx + kStart]);
+    as_.jb(unknown, Xbyak::CodeGenerator::T_NEAR);
+    as_.mov(as_.rcx, as_.qword[as_.rdx + as_.rcx + kEnd]);
+    as_.sub(as_.rcx, as_.rax);
+    as_.jb(unknown, Xbyak::CodeGenerator::T_NEAR);
+    as_.cmp(as_.rcx, static_cast<uint32_t>(step.bytes));
+    as_.jb(unknown, Xbyak::CodeGenerator::T_NEAR);
+  }
+
   Xbyak::Address sized(const Xbyak::RegExp& to, int bytes) {
     switch (bytes) {
       case 1: return as_.byte[to];
@@ -316,7 +399,8 @@ class BodyEmitter {
 
   const HitSpec& spec_;
   Assembler as_;
-  Xbyak::Label holds_;
+  Xbyak::Label holds_, hash_;
+  bool hash_used_ = false;
   uint16_t saved_ = 0;
   uint32_t deepest_ = 0;
   std::vector<FaultingLoad> loads_;
@@ -336,7 +420,7 @@ RegisterPlace place_in_hit(uint32_t number, uint32_t which) {
 
 Result<HitBody> make_hit_body(const HitSpec& spec) try {
   size_t bytes = kBodyBytes + 512 + spec.condition.size() * 256;
-  for (const tracewell_step& step : spec.memory) bytes += 64 + step.bytes * 16;
+  for (const tracewell_step& step : spec.memory) bytes += 192 + step.bytes * 16;
   for (const ax::Code code : spec.collected) bytes += 512 + code.size() * 256;
   std::vector<uint8_t> buffer(bytes);
   return BodyEmitter(spec, buffer).emit();

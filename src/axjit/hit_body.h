@@ -33,6 +33,9 @@ struct HitAddresses {
   uint64_t plan = 0;       // tracewell_hit_plan
   uint64_t variables = 0;  // cells
   uint64_t reader = 0;     // tracewell_area.reader; 0 = there is always one
+  /// tracewell_geometry.reads, and tracewell_ranges, where hits may load by those; needs a reader.
+  /// 0 = what is not read directly is the collector's.
+  uint64_t reads = 0, ranges = 0;
 };
 
 struct HitSpec {

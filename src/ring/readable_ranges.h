@@ -47,13 +47,19 @@ struct tracewell_fault_actions {
   } actions[2];
 };
 
+/* The hash is what the product has from this bit on: the number of a hint, without more ado. */
+#define TRACEWELL_HINT_FACTOR 0x9e3779b97f4a7c15u
+#define TRACEWELL_HINT_FOLD 52
+
 static inline uint32_t tracewell_hint_at(uint64_t address) {
-  return (uint32_t)((address >> TRACEWELL_HINT_SHIFT) * 0x9e3779b97f4a7c15u >> 52) %
-         TRACEWELL_RANGE_HINTS;
+  return (uint32_t)((address >> TRACEWELL_HINT_SHIFT) * TRACEWELL_HINT_FACTOR >>
+                    TRACEWELL_HINT_FOLD);
 }
 
 #ifdef __cplusplus
 }
+static_assert(uint64_t{TRACEWELL_RANGE_HINTS} << TRACEWELL_HINT_FOLD == 0);
+static_assert(~uint64_t{0} >> TRACEWELL_HINT_FOLD == TRACEWELL_RANGE_HINTS - 1);
 static_assert(sizeof(tracewell_ranges) ==
               64 + 16 * TRACEWELL_RANGES_MAX + 2 * TRACEWELL_RANGE_HINTS);
 #endif

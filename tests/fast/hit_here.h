@@ -113,7 +113,10 @@ class HitsHere {
          .addresses = {.collect = at(collector_head().collect),
                        .calls = reinterpret_cast<uint64_t>(&calls_),
                        .plan = reinterpret_cast<uint64_t>(plan),
-                       .variables = reinterpret_cast<uint64_t>(area_.variables)},
+                       .variables = reinterpret_cast<uint64_t>(area_.variables),
+                       .reader = reinterpret_cast<uint64_t>(&area_.reader),
+                       .reads = reinterpret_cast<uint64_t>(&geometry_->reads),
+                       .ranges = reinterpret_cast<uint64_t>(&area_) + shape_.ranges_offset()},
          .registers = places,
          .variables = variables,
          .memory_reads = geometry_->reads == TRACEWELL_READS_LOAD ? axjit::MemoryReads::Direct
@@ -122,6 +125,7 @@ class HitsHere {
     auto* const code = reinterpret_cast<uint8_t*>(take(body->code.size()));
     std::memcpy(code, body->code.data(), body->code.size());
     const auto base = reinterpret_cast<uint64_t>(code);
+    plan_ = plan;
     for (const axjit::FaultingLoad& load : body->loads)
       LoadTable::add(base, load.load, load.resume);
     if (body->fill != 0)
@@ -142,6 +146,8 @@ class HitsHere {
     if (how == TRACEWELL_READS_KNOWN) known_.set(readable_here());
   }
   KnownRanges& known() { return known_; }
+  /// Of the last body.
+  const tracewell_hit_plan& plan() const { return *plan_; }
 
   tracewell_area& area() { return area_; }
   tracewell_geometry& geometry() { return *geometry_; }
@@ -189,6 +195,7 @@ class HitsHere {
   KnownRanges known_;
   tracewell_native_calls calls_{};
   uint64_t used_ = 0;
+  const tracewell_hit_plan* plan_ = nullptr;
 };
 
 }  // namespace tracewell::fast

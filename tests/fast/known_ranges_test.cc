@@ -3,7 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
+#include <functional>
 #include <thread>
+#include <utility>
+
+#include <ucontext.h>
 
 #include "fast/hit_here.h"
 #include "fast/thunk.h"
@@ -19,7 +24,13 @@ class KnownMemory : public testing::Test {
   KnownMemory() {
     here_.read_by(TRACEWELL_READS_KNOWN);
     body_ = here_.add(1, {{.kind = TRACEWELL_STEP_MEMORY, .base = 6, .bytes = 8}});
+    end_of_body_ = here_.take(0);
+    emptied_ = &here_.known();
+    LoadTable::last = 0;
+    LoadTable::in_between = [] { emptied_->wipe(); };  // as a tracer, who leads the thread on then
   }
+  ~KnownMemory() override { LoadTable::in_between = nullptr; }
+  bool failed_in_body() const { return LoadTable::last >= body_ && LoadTable::last < end_of_body_; }
   /// What was read at an address; a memory access error is "!".
   std::string read(uint64_t address) {
     Registers before;
@@ -44,7 +55,8 @@ class KnownMemory : public testing::Test {
   }
 
   HitsHere here_;
-  uint64_t body_ = 0;
+  uint64_t body_ = 0, end_of_body_ = 0;
+  static inline KnownRanges* emptied_ = nullptr;
 };
 
 TEST_F(KnownMemory, WhatIsNotKnownIsReadByCallsAndAskedFor) {
@@ -71,9 +83,101 @@ TEST_F(KnownMemory, WhatWasUnmappedSinceFaultsAndIsMended) {
   const uint64_t faults = LoadTable::faults;
   EXPECT_EQ(read(page.data()), "!");
   EXPECT_EQ(LoadTable::faults, faults + 1);
-  here_.known().clear();
   EXPECT_EQ(read(page.data()), "!");
-  EXPECT_EQ(LoadTable::faults, faults + 1);
+  EXPECT_EQ(LoadTable::faults, faults + 1) << "nothing is known any more";
+}
+
+/// The body's own code loads what is known, where the hint says so; all else is the collector's.
+/// Each is told by where a load fails.
+TEST_F(KnownMemory, WhatWasFoundBeforeIsLoadedByTheBody) {
+  constexpr uint64_t kNeighbours = uint64_t{1} << TRACEWELL_HINT_SHIFT;
+  const std::span<uint8_t> some = pages(2 * kNeighbours, PROT_READ | PROT_WRITE);
+  const std::span<uint8_t> page = some.last(some.size() - (-range_of(some).start) % kNeighbours);
+  const std::span<uint8_t> first = page.first(4096), last = page.subspan(2 * 4096, 4096);
+  std::memcpy(last.data(), "sesame!.", 8);
+  const std::vector<tracewell_range> both = {range_of(first), range_of(last)};
+  munmap(some.data(), static_cast<size_t>(first.data() + first.size() - some.data()));
+  here_.known().set(both);
+  EXPECT_EQ(read(last.data()), "sesame!.");  // its hint, and that of its neighbours
+  EXPECT_EQ(read(first.data()), "!");
+  EXPECT_FALSE(failed_in_body()) << "another range's hint";
+  here_.known().set(both);
+  EXPECT_EQ(read(first.data()), "!");
+  EXPECT_TRUE(failed_in_body());
+  for (const uint64_t address : {both[0].start - 1, both[0].end - 7}) {
+    here_.known().set(both);
+    LoadTable::last = 0;
+    EXPECT_EQ(read(address), "!");
+    EXPECT_FALSE(failed_in_body()) << "it is not all in the range";
+  }
+  munmap(some.data(), some.size());
+}
+
+/// A body that was made for loads makes none once they are turned off, by any of these words.
+TEST_F(KnownMemory, TheBodyLoadsNothingThatItMayNot) {
+  const std::span<uint8_t> page = pages(4096, PROT_READ | PROT_WRITE);
+  const uint64_t fixed = here_.add(
+      2, {{.kind = TRACEWELL_STEP_MEMORY, .value = range_of(page).start + 16, .bytes = 8}});
+  const uint64_t end_of_fixed = here_.take(0);
+  here_.known().set({range_of(page)});
+  read(page.data());
+  munmap(page.data(), page.size());
+  const auto faults_in_bodies = [&] {
+    uint64_t sum = 0;
+    for (const uint64_t body : {body_, fixed}) {
+      here_.known().set({range_of(page)});
+      LoadTable::last = 0;
+      Registers before;
+      before.general[6] = range_of(page).start;
+      EXPECT_EQ(call_body(body, before), before);
+      sum += failed_in_body() ||
+             (LoadTable::last >= fixed && LoadTable::last < end_of_fixed);
+      here_.records();
+    }
+    return sum;
+  };
+  EXPECT_EQ(faults_in_bodies(), 2U);
+  here_.geometry().reads = TRACEWELL_READS_CALL;
+  EXPECT_EQ(faults_in_bodies(), 0U);
+  here_.geometry().reads = TRACEWELL_READS_KNOWN;
+  EXPECT_EQ(faults_in_bodies(), 2U);
+  here_.area().reader = 0x40000000;  // FUTEX_OWNER_DIED
+  EXPECT_EQ(faults_in_bodies(), 0U);
+  here_.area().reader = 1;
+  tracewell_fault_actions actions{};
+  here_.geometry().fault_actions = &actions;
+  here_.known().ask_for_handlers();
+  EXPECT_EQ(faults_in_bodies(), 1U) << "the first asks for the handlers, as all collectors do";
+  EXPECT_EQ(actions.sequence, 2U);
+}
+
+/// It looks itself, right before it loads: the tracer may have died since the hit began.
+TEST_F(KnownMemory, TheBodyLooksForATracer) {
+  std::vector<uint8_t> blocks(64);
+  static const uint64_t value = 4711;
+  tracewell_hit hit{};
+  hit.registers[6] = reinterpret_cast<uint64_t>(&value);
+  read(hit.registers[6]);
+  const auto fill = here_.plan().fill;
+  ASSERT_NE(fill, nullptr);
+  EXPECT_EQ(fill(&hit, blocks.data()), 11U + 8);
+  here_.area().reader = 0x40000000;
+  EXPECT_EQ(fill(&hit, blocks.data()), 0U);
+}
+
+/// What was unmapped, and is in the table no more, is led to by no hint.
+TEST_F(KnownMemory, AHintDoesNotOutliveItsRange) {
+  const std::span<uint8_t> page = pages(3 * 4096, PROT_READ | PROT_WRITE);
+  const std::span<uint8_t> first = page.first(4096), last = page.subspan(2 * 4096);
+  std::memcpy(last.data(), "sesame!.", 8);
+  here_.known().set({range_of(first), range_of(last)});
+  EXPECT_EQ(read(last.data()), "sesame!.");
+  here_.known().set({range_of(first)});
+  munmap(last.data(), last.size());
+  const uint64_t faults = LoadTable::faults;
+  EXPECT_EQ(read(last.data()), "!");
+  EXPECT_EQ(LoadTable::faults, faults);
+  munmap(first.data(), first.size());
 }
 
 TEST_F(KnownMemory, NothingIsLoadedWhileTheTableChanges) {
@@ -144,6 +248,63 @@ TEST_F(KnownMemory, WhoLooksWhileItChangesReadsWhatIsThere) {
   changes.join();
   EXPECT_EQ(LoadTable::faults, faults);
   munmap(memory.data(), memory.size());
+}
+
+/// Calls code of one body instruction by instruction, and `change` in front of the nth.
+class Stepped {
+ public:
+  static uint64_t call(const tracewell_hit_plan& plan, tracewell_hit& hit, uint64_t end,
+                       int change_at, std::function<void()> change) {
+    std::vector<uint8_t> blocks(64);
+    begin_ = reinterpret_cast<uint64_t>(plan.fill), end_ = end;
+    left_ = change_at, change_ = std::move(change), inside_ = false;
+    struct sigaction action {}, before;
+    action.sa_sigaction = step;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGTRAP, &action, &before);
+    raise(SIGTRAP);
+    const uint64_t bytes = plan.fill(&hit, blocks.data());
+    sigaction(SIGTRAP, &before, nullptr);
+    return bytes;
+  }
+  static bool changed() { return left_ < 0; }
+
+ private:
+  static void step(int, siginfo_t*, void* context) {
+    constexpr greg_t kTrap = 0x100;
+    auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+    const auto at = static_cast<uint64_t>(registers[REG_RIP]);
+    if (at >= begin_ && at < end_) {
+      if (left_-- == 0) change_();
+      inside_ = true;
+    }
+    if (inside_ && (at < begin_ || at >= end_)) registers[REG_EFL] &= ~kTrap;
+    else registers[REG_EFL] |= kTrap;
+  }
+  static inline uint64_t begin_ = 0, end_ = 0;
+  static inline int left_ = 0;
+  static inline bool inside_ = false;
+  static inline std::function<void()> change_;
+};
+
+/// Two ranges in turns at one place of the table: half of each would hold what is between them.
+TEST_F(KnownMemory, TheBodySeesNoHalfOfAChange) {
+  const std::span<uint8_t> three = pages(3 * 4096, PROT_READ | PROT_WRITE);
+  const tracewell_range first = range_of(three.first(4096)), last = range_of(three.last(4096));
+  mprotect(three.data() + 4096, 4096, PROT_NONE);
+  tracewell_hit hit{};
+  hit.registers[6] = first.end;
+  for (const bool forwards : {true, false}) {
+    int at = 0;
+    for (; at == 0 || Stepped::changed(); ++at) {
+      here_.known().set({forwards ? first : last});
+      const auto change = [&] { here_.known().set({forwards ? last : first}); };
+      EXPECT_EQ(Stepped::call(here_.plan(), hit, end_of_body_, at, change), 0U) << at;
+    }
+    EXPECT_GT(at, 20) << "it was stepped";
+  }
+  EXPECT_EQ(LoadTable::last, 0U);
+  munmap(three.data(), three.size());
 }
 
 TEST_F(KnownMemory, WithoutATracerNothingIsLoaded) {

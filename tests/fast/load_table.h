@@ -20,6 +20,7 @@ class LoadTable {
     table_[count_++] = {base + load, base + resume};
   }
   static inline volatile uint64_t faults = 0;
+  static inline volatile uint64_t last = 0;  // the load of the last one
   /// Called in the handler, as a handler of the program's that comes in between.
   static inline void (*volatile in_between)() = nullptr;
 
@@ -36,6 +37,7 @@ class LoadTable {
       if (table_[i].load != static_cast<uint64_t>(rip)) continue;
       rip = static_cast<greg_t>(table_[i].resume);
       faults = faults + 1;
+      last = table_[i].load;
       if (in_between != nullptr) in_between();
       return;
     }
