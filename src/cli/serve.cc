@@ -18,6 +18,7 @@
 #include "cli/buffer_files.h"
 #include "cli/command.h"
 #include "cli/guardian.h"
+#include "cli/print_queue.h"
 #include "cli/save_folder.h"
 #include "cli/serve_log.h"
 #include "cli/serve_options.h"
@@ -30,6 +31,9 @@
 
 namespace tracewell::cli {
 namespace {
+
+/// At the end: for who reads none of what was printed, and for who reads some now and then.
+constexpr int kUnreadPrintsMs = 1000, kLastPrintsMs = 10'000;
 
 // What a signal handler can reach.
 int quit_pipe[2] = {-1, -1};
@@ -240,11 +244,8 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   server.session.refuse_junk =
       comm->kind == Comm::Kind::Tcp || comm->kind == Comm::Kind::Unix;
   // Where standard output carries the protocol, what breakpoint commands print goes beside it.
-  std::FILE* const out = comm->kind == Comm::Kind::Stdio ? stderr : stdout;
-  server.session.print = [out](std::string_view text) {
-    fmt::print(out, "{}", text);
-    std::fflush(out);
-  };
+  PrintQueue prints(comm->kind == Comm::Kind::Stdio ? STDERR_FILENO : STDOUT_FILENO, quit_pipe[0]);
+  server.session.print = [&prints](std::string_view text) { prints.print(text); };
   Link link(**transport, quit_pipe[0], [&] { target->wake(); });
   if (!link.status()) return conventions.fail(link.status().error());
   ServerLoop loop(*target, &trace, link, std::move(server));
@@ -252,6 +253,9 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   else if (*first) loop.set_last_stop(**std::move(first));
   if (options.attach && !options.attach_running) loop.stands_since(began);
   const ServerEnd end = loop.run();
+  if (const uint64_t unread = prints.finish(kUnreadPrintsMs, kLastPrintsMs); unread != 0)
+    log.notice(fmt::format("tracewell: nobody read {} of the texts that breakpoint commands "
+                           "printed", unread));
   switch (end) {
     case ServerEnd::Done: return kOk;
     case ServerEnd::Interrupted: return 128 + quit_signal;

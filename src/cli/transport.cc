@@ -168,8 +168,7 @@ bool is_unheard(const Connection& connection, bool ended) {
 
 // Standard output is not ours to make non-blocking: others may share it. A pipe that is ready takes
 // PIPE_BUF bytes without blocking.
-Result<size_t> send_some(const Connection& connection, std::string_view bytes) {
-  const int fd = connection.write_fd();
+Result<size_t> send_some(int fd, std::string_view bytes) {
   const bool blocks = (::fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
   size_t sent = 0;
   while (sent < bytes.size()) {
@@ -187,7 +186,7 @@ Result<size_t> send_some(const Connection& connection, std::string_view bytes) {
 
 Status send_all(const Connection& connection, std::string_view bytes, int quit_fd) {
   while (true) {
-    TW_ASSIGN_OR_RETURN(const size_t sent, send_some(connection, bytes));
+    TW_ASSIGN_OR_RETURN(const size_t sent, send_some(connection.write_fd(), bytes));
     bytes.remove_prefix(sent);
     if (bytes.empty()) return {};
     struct pollfd fds[] = {{connection.write_fd(), POLLOUT, 0}, {quit_fd, POLLIN, 0}};

@@ -72,7 +72,7 @@ class Transport {
 bool is_unheard(const Connection& connection, bool ended);
 
 /// As much as is taken at once, without waiting: so many bytes.
-Result<size_t> send_some(const Connection& connection, std::string_view bytes);
+Result<size_t> send_some(int fd, std::string_view bytes);
 
 /// Waits for the debugger to take it all; gives up when `quit_fd` becomes readable.
 Status send_all(const Connection& connection, std::string_view bytes, int quit_fd);

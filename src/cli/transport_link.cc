@@ -119,7 +119,7 @@ bool Link::send(std::string_view bytes) {
 bool Link::send_waiting() {
   const size_t before = waiting();
   if (before == 0 || deaf_) return false;
-  const auto size = send_some(connection_, std::string_view(outbox_).substr(sent_));
+  const auto size = send_some(connection_.write_fd(), std::string_view(outbox_).substr(sent_));
   deaf_ = !size;
   sent_ += size ? *size : 0;
   const size_t left = waiting();
