@@ -90,6 +90,12 @@ void TracebufferSource::finish_status(const ring::Header& header, uint64_t next)
   catalog_.extras.emplace_back(kTracebufferInUse, in_use_ ? "yes" : "no");
 }
 
+std::vector<std::pair<std::string, std::string>> TracebufferSource::facts() const {
+  if (saved_bytes_ <= kept_bytes_) return {};
+  return {{"saved", fmt::format("the frames take {} bytes when they are saved, and {} here",
+                                saved_bytes_, kept_bytes_)}};
+}
+
 Status TracebufferSource::seek(uint64_t seq) {
   if (seq > count_) return Error{Errc::NotFound, fmt::format("there is no frame {}", seq), {}};
   next_ = seq;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/format.h"
@@ -18,6 +20,8 @@ class TracebufferSource : public Source, public FrameIndex, public Summarised {
   uint64_t count() const override { return count_; }
   Status seek(uint64_t seq) override;
   uint64_t thread_count() const override { return threads_; }
+  /// How large the frames are in the file that they are saved to, where that is more.
+  std::vector<std::pair<std::string, std::string>> facts() const override;
 
  protected:
   static constexpr uint64_t kBatchFrames = 256;
@@ -39,7 +43,8 @@ class TracebufferSource : public Source, public FrameIndex, public Summarised {
   Catalog catalog_;
   bool in_use_ = false;
   uint64_t count_ = 0;
-  uint64_t kept_bytes_ = 0;  // of the frames that are there
+  uint64_t kept_bytes_ = 0;   // of the frames that are there
+  uint64_t saved_bytes_ = 0;  // of the same as a debugger has them; 0 = the same
   uint64_t threads_ = 0;
   uint64_t next_ = 0;
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "rsp/compact_blocks.h"
+#include "rsp/frames.h"
 
 namespace tracewell::formats {
 namespace {
@@ -103,6 +104,7 @@ void TracebufferWalker::look_at_frames(const OpenOptions& options) {
     number = entry->number + 1;
     look_at_blocks(*entry, at, entry->number);
     kept_bytes_ += entry->bytes;
+    saved_bytes_ += rsp::kFrameHeaderBytes + data_.size();
     at += entry->bytes;
     if (entry->tid != 0) threads.insert(entry->tid);
     if (++count_ % kProgressFrames == 0 && options.progress) options.progress(kept_bytes_);
@@ -115,6 +117,7 @@ void TracebufferWalker::look_at_frames(const OpenOptions& options) {
 
 void TracebufferWalker::look_at_blocks(const Entry& entry, uint64_t at, uint64_t number) {
   entries_.blocks(entry, at, compact_);
+  data_.clear();
   const uint64_t whole = entry.bytes - entry.head_bytes - entry.fill();
   if (compact_.size() < whole) {
     problems_.add({entries_.offset_of(at), Severity::Damage, "frame-cut",
@@ -122,7 +125,6 @@ void TracebufferWalker::look_at_blocks(const Entry& entry, uint64_t at, uint64_t
                                compact_.size(), whole)});
     return;
   }
-  data_.clear();
   const Status status = rsp::expand_blocks(compact_, entries_.header().register_block_bytes,
                                            entries_.endian(), data_);
   if (status || (in_use_ && entries_.overwritten(at))) return;

@@ -24,6 +24,25 @@ assert [one["number"] for one in info["tracepoints"]] == [4, 3, 2]
 assert info["variables"][1] == {"number": 2, "name": "n", "initial_value": 5}
 EOF
 
+# Frames of a buffer that take more when they are saved: as many bytes as a tfile of them has.
+buffer=$cases/tracebuffer/compact-sparse/input.twb
+expect 0 info "$buffer"
+has 'saved      the frames take 1596 bytes when they are saved, and 184 here'
+expect 0 convert "$buffer" "$work/saved.tf"
+python3 - "$work/saved.tf" <<'EOF' || fail 'the size that info tells'
+import sys
+data = open(sys.argv[1], "rb").read()
+frames = data[data.index(b"\n\n") + 2:]
+at = 0
+while frames[at:at + 2] != b"\0\0":
+    at += 6 + int.from_bytes(frames[at + 2:at + 6], "little")
+assert at == 1596, at
+EOF
+expect 0 info --json "$buffer"
+has '"saved": "the frames take 1596 bytes'
+expect 0 info "$cases/tracebuffer/compact/input.twb"
+grep -q 'when they are saved' "$work/out" && fail 'a size that is no surprise'
+
 # Damage is located.
 head -c 30000 "$file" >"$work/cut.tf"
 expect 0 info --json "$work/cut.tf"

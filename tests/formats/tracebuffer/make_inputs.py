@@ -22,6 +22,10 @@ TEXT = (
     "tp T1:1000:E:0:0\n"
     "tp A1:1000:R03\n"
 )
+MANY_REGISTERS = 512
+MANY_TEXT = TEXT.replace("R 10", f"R {MANY_REGISTERS:x}").replace(
+    "</feature>", "".join(f'\ntdesc <reg name="extra{i}" bitsize="64"/>' for i in range(62)) +
+    "</feature>")
 STOPPED = "0;tstop:627965:0;tframes:0;tcreated:0;tfree:40;tsize:40"
 RUNNING = "1;tnotrun:0;tframes:0;tcreated:0;tfree:40;tsize:40"
 
@@ -80,8 +84,8 @@ class Buffer:
 class Compact:
     """Version 2: a ring of `size` bytes, written as the agent does."""
 
-    def __init__(self, size, text=TEXT % STOPPED):
-        self.size, self.text = size, text.encode()
+    def __init__(self, size, text=TEXT % STOPPED, block=REGISTERS):
+        self.size, self.text, self.block = size, text.encode(), block
         self.data, self.shapes, self.entries = bytearray(size), [], []
         self.first = self.next = self.begin = self.end = 0
         self.version, self.slot_bytes = 2, SHAPE.size
@@ -91,7 +95,7 @@ class Compact:
         shape = (0 if step else pc, wrong.get("tracepoint", 1), mask is not None, 0, mask or b"")
         if shape not in self.shapes:
             self.shapes.append(shape)
-        blocks = (struct.pack("<Q", pc) if step else b"") + compact(data)
+        blocks = (struct.pack("<Q", pc) if step else b"") + compact(data, self.block)
         fill = -(ENTRY.size + len(blocks)) % 4
         what = wrong.get("shape", self.shapes.index(shape)) | step << 24 | fill << 26
         what |= (data[:1] == b"R") << 25
@@ -114,7 +118,7 @@ class Compact:
         text_offset = data_offset + PAGE * -(-self.size // PAGE)
         header = struct.pack(
             "<8sIIQQQQIIqq", b"TWbuffer", self.version, self.slot_bytes, PAGE,
-            len(table) // SHAPE.size, data_offset, self.size, REGISTERS, 0, 1234,
+            len(table) // SHAPE.size, data_offset, self.size, self.block, 0, 1234,
             1680283200_000000000)
         header += struct.pack("<QQQQQQ", text_offset, len(self.text), PAGE, 0, 0, 0)
         header += struct.pack("<IIQQQQQQ", 0, 0, self.first, self.next, 0, self.begin, self.end,
@@ -124,13 +128,22 @@ class Compact:
         return (out.ljust(text_offset, b"\0") + self.text)[:self.cut]
 
 
-def compact(data):
+def compact(data, block=REGISTERS):
     """Of registers, the words that are not zero."""
     if data[:1] != b"R":
         return data
-    words = [data[1 + at:9 + at] for at in range(0, REGISTERS, 8)]
+    words = [data[1 + at:9 + at] for at in range(0, block, 8)]
     there = sum(1 << i for i, word in enumerate(words) if any(word))
-    return b"r" + bytes([there]) + b"".join(filter(any, words)) + data[1 + REGISTERS:]
+    words_there = b"".join(filter(any, words))
+    return b"r" + there.to_bytes((len(words) + 7) // 8, "little") + words_there + data[1 + block:]
+
+
+def sparse(rounds=3):
+    """Frames that become 20 times as large when they are saved."""
+    buffer = Compact(300, MANY_TEXT % STOPPED, MANY_REGISTERS)
+    for i in range(rounds):
+        buffer.add(registers(i, 0x1000).ljust(1 + MANY_REGISTERS, b"\0") + variable(1, i))
+    return buffer
 
 
 def changed(buffer, **more):
@@ -183,6 +196,7 @@ CASES = {
     "cut-text": changed(some(), cut=3 * PAGE + len(TEXT % STOPPED) - 20),
     "large-records": changed(some(), record_bytes=80),
     "compact": kept(),
+    "compact-sparse": sparse(),
     "compact-wrapped": changed(Compact(100), first=0).add(registers(1, 0x1000)).add(
         registers(0, 0x1000)).add(registers(3, 0)).add(registers(0, 0)),
     "compact-killed": changed(kept(text=TEXT % RUNNING), next=3),
