@@ -90,12 +90,14 @@ std::string Session::stop_reply(const StopEvent& event) {
   }
   if (disabled("Tstop")) return fmt::format("S{:02x}", stop_signal(event));
   std::string out = fmt::format("T{:02x}", stop_signal(event)) + reason(event, *this);
-  const target::ThreadInfo* thread = find_thread({event.pid, event.tid});
-  if (!thread) return out;
+  const target::ThreadInfo* found = find_thread({event.pid, event.tid});
+  if (!found) return out;
   out += expedited_registers(*this, event);
   if (disabled("Tthread")) return out;
   out += "thread:" + thread_name(event.pid, event.tid) + ";";
-  if (thread->core >= 0) out += fmt::format("core:{:x};", thread->core);
+  target::ThreadInfo thread = *found;
+  target.describe(thread);
+  if (thread.core >= 0) out += fmt::format("core:{:x};", thread.core);
   return out;
 }
 

@@ -38,8 +38,8 @@ struct ProcessInfo {
 struct ThreadInfo {
   Pid pid = 0;
   Tid tid = 0;
-  std::string name;
-  int core = -1;  // -1 = not known
+  std::string name;  // this and the next by Target::describe()
+  int core = -1;     // -1 = not known
   bool running = false;  // non-stop: it was resumed, and no stop has been told
 };
 
@@ -139,6 +139,8 @@ class Target {
   virtual std::vector<ProcessInfo> processes() const = 0;
   /// Of one process; all of them for pid 0. The first is the leader where it still lives.
   virtual std::vector<ThreadInfo> threads(Pid pid) const = 0;
+  /// Adds what threads() leaves out where the system has to be asked for each thread.
+  virtual void describe(ThreadInfo& thread) const { (void)thread; }
 
   /// Registers of this process's threads; lives as long as the process (until exec).
   virtual const RegisterLayout& layout(Pid pid) const = 0;

@@ -28,8 +28,10 @@ TEST(LinuxLaunch, StopsAtTheFirstInstructionAndRunsToTheExit) {
     EXPECT_EQ(event.signal, SIGTRAP);
     ASSERT_EQ(one.target->processes().size(), 1u);
     EXPECT_FALSE(one.target->processes()[0].attached);
-    ASSERT_EQ(one.target->threads(one.pid).size(), 1u);
-    EXPECT_EQ(one.target->threads(one.pid)[0].name, "ends");
+    std::vector<ThreadInfo> threads = one.target->threads(one.pid);
+    ASSERT_EQ(threads.size(), 1u);
+    one.target->describe(threads[0]);
+    EXPECT_EQ(threads[0].name, "ends");
     const StopEvent end = one.go();
     EXPECT_EQ(end.kind, Kind::Exited);
     EXPECT_EQ(end.exit_code, 7);

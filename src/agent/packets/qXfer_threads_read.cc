@@ -10,7 +10,8 @@ namespace {
 
 Result<std::string> thread_list(Session& session) {
   std::string out = "<threads>\n";
-  for (const target::ThreadInfo& thread : session.threads()) {
+  for (target::ThreadInfo thread : session.threads()) {
+    session.target.describe(thread);
     out += fmt::format("<thread id=\"{}\"", session.thread_name(thread.pid, thread.tid));
     if (thread.core >= 0) out += fmt::format(" core=\"{}\"", thread.core);
     if (!thread.name.empty()) out += fmt::format(" name=\"{}\"", escape_xml(thread.name));

@@ -278,8 +278,9 @@ bool Attaching::may_run_on(Pid pid) const {
 /// which another user may have in hand.
 Status Attaching::await_seized(const AddressSpace& space) {
   const int64_t begin = monotonic_ns();
-  for (int64_t pause = kPauseMinNs;; pause = std::min(2 * pause, kPauseMaxNs)) {
-    const Thread* moving = nullptr;
+  for (int64_t pause = kPauseMinNs;;) {
+    std::vector<Tid> moving;
+    const Thread* last = nullptr;
     for (Thread* thread : tracer_.all_threads()) {
       if (thread->process->space.get() != &space) continue;
       // A leader that had ended when it was seized has no stop to come, and no more to tell until
@@ -291,23 +292,26 @@ Status Attaching::await_seized(const AddressSpace& space) {
       }
       const Run run = thread->run;
       if (run == Run::Running || run == Run::Listening) tracer_.ask_to_stop(*thread);
-      if (run != Run::Stopped && run != Run::Exiting && run != Run::Late) moving = thread;
+      if (run == Run::Stopped || run == Run::Exiting || run == Run::Late) continue;
+      moving.push_back(thread->tid);
+      last = thread;
     }
-    if (moving == nullptr) return {};
+    if (moving.empty()) return {};
+    if (2 * tracer_.take_each(moving) >= moving.size()) continue;
     if (tracer_.gives_up && tracer_.gives_up()) return {Errc::Target, "the server is to end"};
     const int64_t waited = monotonic_ns() - begin;
-    const auto status = waited > kPatienceNs ? proc_status(moving->tid) : std::nullopt;
+    const auto status = waited > kPatienceNs ? proc_status(last->tid) : std::nullopt;
     if (status && status->state == 'D')
       return {Errc::Target,
               fmt::format("cannot attach to process {}: its thread {} waits in the kernel and "
                           "cannot be stopped (state D), as inside vfork(2) until the child goes on",
-                          moving->process->pid, moving->tid)};
+                          last->process->pid, last->tid)};
     if (waited > kBusyNs)
       return {Errc::Target, fmt::format("cannot attach to process {}: its thread {} does not stop",
-                                        moving->process->pid, moving->tid)};
+                                        last->process->pid, last->tid)};
     pause_for(pause);
-    while (tracer_.wait_once(false)) {
-    }
+    pause = std::min(2 * pause, kPauseMaxNs);
+    tracer_.take_ready(SIZE_MAX);
   }
 }
 
@@ -513,7 +517,8 @@ Status Tracer::kill(Pid pid) {
     if (patience.over())
       return {Errc::Target,
               fmt::format("process {} was killed, but does not end: it waits in the kernel", pid)};
-    if (!wait_once(true)) return errno_error("waitpid", Errc::Target);
+    if (take_each(std::vector<Tid>(process->threads)) == 0 && !wait_once(true))
+      return errno_error("waitpid", Errc::Target);
   }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
   let_run(children);

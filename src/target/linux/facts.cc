@@ -1,8 +1,6 @@
 #include "target/linux/facts.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <iterator>
 #include <unordered_map>
 #include <unordered_set>
@@ -276,15 +274,7 @@ void describe_thread(ThreadInfo& info, bool stands) {
     if (!info.name.empty() && info.name.back() == '\n') info.name.pop_back();
   }
   if (!stands && code_kib(info.tid) == 0) return;
-  // The fields of `stat` are counted behind the name, which may hold anything.
-  constexpr size_t kProcessorField = 37;
-  const auto stat = read_proc(info.tid, "stat");
-  const size_t from = stat ? stat->rfind(')') : std::string::npos;
-  if (from == std::string::npos) return;
-  const char* at = stat->c_str() + from + 1;
-  for (size_t field = 0; field < kProcessorField && at != nullptr; ++field)
-    if (at = std::strchr(at, ' '); at != nullptr) ++at;
-  if (at != nullptr) info.core = std::atoi(at);
+  if (const auto processor = last_processor(info.tid)) info.core = static_cast<int>(*processor);
 }
 
 }  // namespace tracewell::target::live

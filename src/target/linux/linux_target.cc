@@ -198,6 +198,10 @@ class LinuxTarget final : public Target {
 
   std::vector<ProcessInfo> processes() const override;
   std::vector<ThreadInfo> threads(Pid pid) const override;
+  void describe(ThreadInfo& info) const override {
+    const Thread* const thread = tracer_.find(info.tid);
+    live::describe_thread(info, thread != nullptr && thread->run == Run::Stopped);
+  }
   const RegisterLayout& layout(Pid pid) const override {
     return tracer_.register_map(pid).layout();
   }
@@ -274,7 +278,6 @@ std::vector<ThreadInfo> LinuxTarget::threads(Pid pid) const {
       info.pid = id;
       info.tid = thread->tid;
       info.running = tracer_.one_by_one.runs(*thread);
-      live::describe_thread(info, thread->run == Run::Stopped);
       result.push_back(std::move(info));
     }
   }

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <sstream>
 
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -23,6 +22,7 @@ namespace tracewell::target::live {
 static_assert(kEventStop == PTRACE_EVENT_STOP);
 
 thread_local uint64_t work_done = 0;
+thread_local uint64_t walks_done = 0;
 
 long trace(int request, Tid tid, uint64_t address, uint64_t data) {
   ++work_done;
@@ -131,6 +131,8 @@ void send_again(Pid pid, Tid tid, const siginfo_t& signal) {
 }
 
 std::optional<std::string> read_proc(Tid tid, const char* name) {
+  ++work_done;
+  if (std::strcmp(name, "stat") == 0) ++walks_done;
   const auto fd = open_named(fmt::format("/proc/{}/{}", tid, name));
   if (!fd.ok()) return std::nullopt;
   std::string text;
@@ -152,29 +154,33 @@ std::optional<uint64_t> code_kib(Tid tid) {
 
 namespace {
 
-/// proc(5): of /proc/TID/stat, by its number there. The third is behind the name in brackets.
-std::optional<int64_t> stat_field(Tid tid, int number) {
-  const auto text = read_proc(tid, "stat");
+/// proc(5): of the thread's own stat, by its number there. The third is behind the name in
+/// brackets. For /proc/TID/stat the kernel would sum up the times of all threads of the process.
+std::optional<uint64_t> stat_field(Tid tid, int number) {
+  const auto text = read_proc(tid, fmt::format("task/{}/stat", tid).c_str());
   const size_t name_end = text ? text->rfind(')') : std::string::npos;
   if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream fields(text->substr(name_end + 1));
-  std::string field;
-  for (int i = 3; i <= number; ++i)
-    if (!(fields >> field)) return std::nullopt;
-  return std::strtoll(field.c_str(), nullptr, 10);
+  std::string_view fields = std::string_view(*text).substr(name_end + 1);
+  for (int i = 2; i < number; ++i) {
+    const size_t space = fields.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    fields.remove_prefix(space + 1);
+  }
+  return std::strtoull(std::string(take_until(fields, ' ')).c_str(), nullptr, 10);
 }
 
 }  // namespace
 
 std::optional<int64_t> last_processor(Tid tid) {
   constexpr int kProcessor = 39;
-  return stat_field(tid, kProcessor);
+  const auto number = stat_field(tid, kProcessor);
+  return number ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
 }
 
 /// Where /proc cannot be read, their registers tell: the kernel begins them with these.
 bool is_kernel_worker(Tid tid) {
   constexpr int kFlags = 9;
-  constexpr int64_t kIoWorker = 0x10, kUserWorker = 0x4000;  // PF_…_WORKER
+  constexpr uint64_t kIoWorker = 0x10, kUserWorker = 0x4000;  // PF_…_WORKER
   const auto flags = code_kib(tid) == 0 ? std::nullopt : stat_field(tid, kFlags);
   if (flags) return (*flags & (kIoWorker | kUserWorker)) != 0;
   user_regs_struct regs{};
@@ -241,17 +247,10 @@ bool is_shared(const std::vector<Mapping>& maps, uint64_t address) {
   });
 }
 
-// start_brk is the 47th field of /proc/PID/stat (proc_pid_stat(5)); the second may hold anything,
-// up to the last parenthesis.
+/// start_brk, in proc_pid_stat(5).
 uint64_t heap_start(Tid tid) {
-  constexpr size_t kField = 47, kFirstBehindName = 3;
-  const auto text = read_proc(tid, "stat");
-  if (!text) return 0;
-  std::istringstream fields(text->substr(std::min(text->rfind(')'), text->size() - 1) + 1));
-  std::string field;
-  for (size_t at = kFirstBehindName; at <= kField; ++at)
-    if (!(fields >> field)) return 0;
-  return std::strtoull(field.c_str(), nullptr, 10);
+  constexpr int kStartBrk = 47;
+  return stat_field(tid, kStartBrk).value_or(0);
 }
 
 /// A program may have tens of thousands of them, with long paths: seconds of the kernel's work.

@@ -24,6 +24,9 @@ long trace(int request, Tid tid, uint64_t address, void* data);
 /// What the calling thread has done so far that takes time for each thread of a program: calls of
 /// ptrace, looks for a status, and walks over the list of threads. For tests of how it grows.
 extern thread_local uint64_t work_done;
+/// And what takes the kernel as long as the program has threads: looks for a status of any of them,
+/// and into files that sum up all threads of a process.
+extern thread_local uint64_t walks_done;
 
 /// The parts of a wait status that ptrace adds.
 inline int stop_event(int status) { return static_cast<unsigned>(status) >> 16; }

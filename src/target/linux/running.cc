@@ -220,9 +220,7 @@ void Tracer::await_all_stopped() {
         moving_now.push_back(thread->tid);
       }
     if (moving_now.empty()) return;
-    // Each by its number: to look for any of them takes the kernel as long as there are threads.
-    const auto came = static_cast<size_t>(std::ranges::count_if(
-        moving_now, [&](Tid tid) { return take_status(tid) == Came::Status; }));
+    const size_t came = take_each(moving_now);
     if (late.look(patience, waited_for) || 2 * came >= moving_now.size()) continue;
     // Who looks at all of them for each that stops looks as often as there are threads, squared.
     const bool many = moving_now.size() > kFewThreads;

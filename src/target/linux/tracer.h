@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -151,18 +152,16 @@ class Tracer {
   friend class Unborn;
   friend struct Lent;
   Came take_status(Tid tid);
-  bool wait_once(bool block);
+  bool wait_once(bool block), wait_carefully(bool block);
+  /// How many of these had one. To look for any takes the kernel as long as there are threads.
+  size_t take_each(std::span<const Tid> tids);
+  void take_ready(size_t most);
   void collect_ready();
-  std::optional<StopEvent> handle_next();
-  bool wait_carefully(bool block);
+  std::optional<StopEvent> handle_next(), take_pending(), interrupted_event();
   bool has_foreign_children();
-  std::optional<StopEvent> take_pending();
   void forget_last_threads();
-  bool still_true(Thread& thread);
-  bool leader_waits(const Thread& leader);
-  bool anything_runs();
+  bool still_true(Thread& thread), leader_waits(const Thread& leader), anything_runs();
   void give_way(StopEvent& event);
-  std::optional<StopEvent> interrupted_event();
   void ask_to_stop(Thread& thread), let_come(Thread& thread), park_ready();
   bool let_trap_come(Thread& thread);
   void await_all_stopped();

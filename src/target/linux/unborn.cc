@@ -310,8 +310,7 @@ void Unborn::see_off() {
   // Who was let go is somebody else's child by now, and how it ends is for that one to hear.
   tracer_.careful_ = tracer_.has_foreign_children();
   for (Patience patience(kSeeOffNs, tracer_.gives_up); !patience.over(); pause_for(kPauseMaxNs)) {
-    while (tracer_.wait_once(false)) {
-    }
+    tracer_.take_ready(SIZE_MAX);
     for (auto& ready = tracer_.ready_; !ready.empty();) {
       const Tid tid = ready.front();
       ready.pop_front();

@@ -113,6 +113,7 @@ void Tracer::note(Tid tid, int status) {
 /// the blocking wait, so we then look at each of ours, a thousand times a second.
 bool Tracer::wait_carefully(bool block) {
   for (;;) {
+    ++walks_done;
     siginfo_t seen{};
     const int options = WEXITED | WSTOPPED | WNOWAIT | kOurs | (block ? 0 : WNOHANG);
     if (waitid(P_ALL, 0, &seen, options) != 0) return errno == EINTR && block ? true : false;
@@ -140,6 +141,7 @@ bool Tracer::wait_carefully(bool block) {
 bool Tracer::wait_once(bool block) {
   if (careful_) return wait_carefully(block);
   ++work_done;
+  ++walks_done;
   int status = 0;
   const pid_t tid = waitpid(-1, &status, kOurs | (block ? 0 : WNOHANG));
   if (tid < 0) return errno == EINTR;
@@ -156,6 +158,23 @@ Came Tracer::take_status(Tid tid) {
   if (got < 0) return Came::NotOurs;
   note(tid, status);
   return Came::Status;
+}
+
+size_t Tracer::take_each(std::span<const Tid> tids) {
+  return static_cast<size_t>(std::ranges::count_if(
+      tids, [&](Tid tid) { return take_status(tid) == Came::Status; }));
+}
+
+void Tracer::take_ready(size_t most) {
+  constexpr size_t kMany = 32;  // looks for any of many take longer than one for each of them
+  for (size_t left = most, found = 0; left > 0 && wait_once(false); --left) {
+    if (++found < kMany) continue;
+    found = 0;
+    std::vector<Tid> running;
+    for (const auto& [tid, thread] : threads_)
+      if (thread->run != Run::Stopped && running.size() < left) running.push_back(tid);
+    left -= std::min(left - 1, take_each(running));
+  }
 }
 
 /// Whatever comes is noted, also of other threads: when a process is killed, the end of its leader
@@ -183,14 +202,18 @@ void Tracer::see_off() {
   const Nudger::Wait nudged(nudger_);
   Patience patience(kDeathNs, gives_up);
   while (!dying_.empty()) {
-    const Tid tid = *dying_.begin();
-    const Came came = take_status(tid);
-    if (came == Came::Status) continue;
-    if (came == Came::Nothing && patience.over()) {
+    bool any = false;
+    for (const Tid tid : std::vector<Tid>(dying_.begin(), dying_.end())) {
+      const Came came = take_status(tid);
+      if (came == Came::NotOurs) dying_.erase(tid);
+      any |= came != Came::Nothing;
+    }
+    if (any) continue;
+    if (patience.over()) {
       for (const Tid one : dying_) late.let_go(one);
       return dying_.clear();
     }
-    if (came == Came::NotOurs || !wait_once(true)) dying_.erase(tid);
+    if (!wait_once(true)) return dying_.clear();
   }
 }
 
@@ -215,10 +238,7 @@ bool Tracer::anything_runs() {
 }
 
 /// Takes what is ready. Whoever is gets its turn before those that are started meanwhile come back.
-void Tracer::collect_ready() {
-  for (size_t most = threads_.size(); most > 0 && wait_once(false); --most) {
-  }
-}
+void Tracer::collect_ready() { take_ready(threads_.size()); }
 
 /// The end of a thread is told to nobody before it was waited for, which is for its tracer to do.
 int Tracer::look_after() {
@@ -227,9 +247,7 @@ int Tracer::look_after() {
   const bool awaits_some = late.release();
   if (processes_.empty()) return awaits_some ? kSoonMs : -1;
   careful_ = has_foreign_children();
-  const size_t there = threads_.size();
-  for (size_t most = 2 * there + kBellsMax; most > 0 && wait_once(false); --most) {
-  }
+  take_ready(2 * threads_.size() + kBellsMax);
   if (!one_by_one.on()) park_ready();
   const bool any_exits = std::ranges::any_of(
       threads_, [](const auto& one) { return one.second->run == Run::Exiting; });
