@@ -1,7 +1,6 @@
 // gaps THREADS: that many threads call turn() for ever and tell each other what time it is: the
 // longest time during which none of them ran is how long the program stood still. Prints where
-// `gap_times` is: nanoseconds of the last turn, and of the longest gap since 0 was written there. A
-// thread that has waited for a processor since it asked for the time tells nothing.
+// `gap_times` is: nanoseconds of the last turn, and of the longest gap since 0 was written there.
 // build: -O2
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,12 +23,15 @@ static long now(void) {
 static void* work(void* nothing) {
   for (;;) {
     turn();
-    const long time = now();
+    /* One that waits for a processor here has an old time in hand, and others have run since: then
+       the time of the last turn is another one, and it says nothing. */
     long last = gap_times[0];
-    while (time > last && !atomic_compare_exchange_weak(&gap_times[0], &last, time)) continue;
-    const long gap = time - last;
+    const long time = now();
+    if (time <= last || !atomic_compare_exchange_strong(&gap_times[0], &last, time)) continue;
     long longest = gap_times[1];
-    while (gap > longest && !atomic_compare_exchange_weak(&gap_times[1], &longest, gap)) continue;
+    while (time - last > longest &&
+           !atomic_compare_exchange_weak(&gap_times[1], &longest, time - last))
+      continue;
   }
   return nothing;
 }

@@ -118,12 +118,14 @@ class Attaching {
   bool is_of(Tid tid, Pid pid, const AddressSpace* shared) const;
   Error give_up(Pid pid, std::string_view why);
   Result<bool> seize_sharers(Pid pid, std::set<Pid>& refused);
+  void find_strangers(Pid pid);
   bool may_run_on(Pid pid) const;
   Status await_seized(const AddressSpace& space);
 
   Tracer& tracer_;
   Patience patience_;
-  bool gave_up_ = false;  // everything that was attached, by the last seize()
+  std::set<Pid> strangers_;  // that share no memory with the process
+  bool gave_up_ = false;     // everything that was attached, by the last seize()
 };
 
 uint64_t Tracer::trace_options(bool launched) const {
@@ -151,15 +153,15 @@ int Attaching::seize_patiently(Tid tid) {
 /// The kernel may find a thread that calls exec, wait for that, and attach to it then: it has the
 /// leader's id now, and there is nobody of its own. Nor is anybody told.
 bool Attaching::is_ours(Tid tid) {
-  const auto status = proc_status(tid);
-  return status && status->tracer == gettid();
+  siginfo_t info{};
+  constexpr int kAsk = WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD;
+  return waitid(P_PID, static_cast<id_t>(tid), &info, kAsk) == 0;
 }
 
 /// An id that was found may be another one's by the time that it is seized; from then on it is
 /// not, and we are told of exec. `shared`: the thread's process has this memory, if it is not null.
 bool Attaching::is_of(Tid tid, Pid pid, const AddressSpace* shared) const {
-  const auto status = proc_status(tid);
-  if (!status || status->tgid != pid) return false;
+  if (tgkill(pid, tid, 0) != 0 && errno != EPERM) return false;
   if (shared == nullptr) return true;
   for (const Thread* other : tracer_.all_threads())
     if (other->process->space.get() == shared && other->run == Run::Stopped)
@@ -179,6 +181,7 @@ Error Attaching::give_up(Pid pid, std::string_view why) {
 /// All threads of a process, whose memory is `shared`, or its own if that is null.
 Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared) {
   gave_up_ = false;
+  const Nudger::Wait nudged(tracer_.nudger_);
   int refused = ESRCH;
   std::optional<Error> unreadable;
   for (bool found = true; found;) {  // threads may start others meanwhile
@@ -245,6 +248,7 @@ Result<bool> Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
   std::map<Pid, Pid> parents;
   for (const Pid other : process_ids()) {
     if (tracer_.find_process(other) != nullptr || refused.contains(other)) continue;
+    if (strangers_.contains(other)) continue;
     if (!shares_memory(first->tid, other)) continue;
     if (const auto status = proc_status(other)) parents[other] = status->parent;
   }
@@ -256,7 +260,20 @@ Result<bool> Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
     else refused.insert(other);
   }
   tracer_.release_orphans();  // one may have run another program just then
+  if (!parents.empty()) strangers_.clear();  // those that they have begun may have such an id
   return !parents.empty();
+}
+
+/// There may be thousands of processes, and the program need not stand still for a look at each.
+/// All of its threads are traced by now: who shares its memory does so already, or has an id that
+/// is not in use yet.
+void Attaching::find_strangers(Pid pid) {
+  strangers_.clear();
+  const Thread* const first = tracer_.first_thread(pid);
+  if (first == nullptr) return;
+  for (const Pid other : process_ids())
+    if (tracer_.find_process(other) == nullptr && !shares_memory(first->tid, other))
+      strangers_.insert(other);
 }
 
 /// Non-stop: is there nothing that has to be looked at while threads stand still? From now on the
@@ -342,6 +359,8 @@ Status Attaching::seize_and_stop(Pid pid) {
     }
     TW_RETURN_IF_ERROR(seized);
     if (may_run_on(pid)) return {};
+    find_strangers(pid);
+    const uint64_t before = work_done;
     TW_RETURN_IF_ERROR(stop());
     // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
     Patience sharers(kBusyNs, tracer_.gives_up);
@@ -352,6 +371,7 @@ Status Attaching::seize_and_stop(Pid pid) {
         return give_up(pid, "processes that share its memory begin again and again");
       TW_RETURN_IF_ERROR(stop());
     }
+    work_standing = work_done - before;
     if (tracer_.first_thread(pid) != nullptr) return {};
   } while (tracer_.find(pid) != nullptr && is_replaced(*tracer_.find(pid)) && !patience_.over());
   return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};

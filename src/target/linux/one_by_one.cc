@@ -1,7 +1,9 @@
 #include "target/linux/one_by_one.h"
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
+#include <span>
 #include <vector>
 
 #include "target/linux/tracer.h"
@@ -59,24 +61,39 @@ void OneByOne::hold_all() {
     if (thread->run == Run::Stopped) tracer_.settle(*thread);
 }
 
-/// Workers first: the first thread may be the one that all others wait for.
+/// Workers first: the first thread may be the one that all others wait for. And those last that
+/// wait in the kernel (state D).
+std::vector<Tid> OneByOne::those_to_hold(const AddressSpace& space) {
+  constexpr size_t kLooksMax = 32;
+  std::vector<Tid> able, waiting;
+  for (const Thread* thread : tracer_.all_threads() | std::views::reverse) {
+    if (thread->process->space.get() != &space || thread->process->leaving) continue;
+    if (!thread->resumed || thread->run != Run::Running) continue;
+    const auto status = proc_status(thread->tid);
+    (status && status->state == 'D' ? waiting : able).push_back(thread->tid);
+    if (able.size() + waiting.size() == kLooksMax) break;
+  }
+  std::ranges::copy(waiting, std::back_inserter(able));
+  return able;
+}
+
+/// Where one does not stop soon, the next is asked, too. Those that stop when nobody waits for them
+/// any more have their turn among all other events.
 void OneByOne::hold_one(AddressSpace& space) {
-  constexpr size_t kTriesMax = 8;
-  constexpr int64_t kEachNs = kSecond;
+  constexpr size_t kAskedMax = 8;
+  constexpr int64_t kEachNs = 5 * kMilli, kPauseNs = kMilli / 5;
   tracer_.careful_ = tracer_.has_foreign_children();
-  std::vector<Tid> moving;
-  for (const Thread* thread : tracer_.all_threads())
-    if (thread->process->space.get() == &space && thread->resumed && thread->run == Run::Running &&
-        !thread->process->leaving)
-      moving.push_back(thread->tid);
-  std::ranges::reverse(moving);
-  for (const Tid tid : moving | std::views::take(kTriesMax)) {
-    if (tracer_.injectable(space) != nullptr) return;
-    Thread* const moves = tracer_.find(tid);
-    if (moves == nullptr || moves->run != Run::Running) continue;
-    tracer_.ask_to_stop(*moves);
-    if (tracer_.await_within(tid, kEachNs) != Waited::Stopped) continue;
-    if (Thread* const thread = tracer_.find(tid); thread->fresh) tracer_.park(*thread);
+  const std::vector<Tid> able = those_to_hold(space);
+  const int64_t begin = monotonic_ns();
+  for (size_t asked = 0; tracer_.injectable(space) == nullptr;) {
+    const auto turns = static_cast<size_t>((monotonic_ns() - begin) / kEachNs);
+    if (turns >= kAskedMax) return;
+    for (; asked < able.size() && asked <= turns; ++asked)
+      if (Thread* const thread = tracer_.find(able[asked]); thread && thread->run == Run::Running)
+        tracer_.ask_to_stop(*thread);
+    if (asked == 0) return;
+    if (tracer_.take_each(std::span(able).first(asked)) == 0) pause_for(kPauseNs);
+    tracer_.park_ready();
   }
 }
 

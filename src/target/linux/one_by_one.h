@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "target/linux/tracee.h"
 #include "target/target.h"
@@ -32,7 +33,7 @@ class OneByOne {
   /// happens to threads meanwhile is told when they were let on.
   void hold_all();
   /// A thread of this memory comes to stand still that can run system calls for us, if one can be
-  /// had soon. The others run on.
+  /// had within some 40 ms. The others run on.
   void hold_one(AddressSpace& space);
   void let_on();
 
@@ -48,6 +49,7 @@ class OneByOne {
 
  private:
   StopEvent stopped(Thread& thread, StopEvent event);
+  std::vector<Tid> those_to_hold(const AddressSpace& space);
   Tracer& tracer_;
   bool on_ = false;
   bool ended_ = false;

@@ -22,7 +22,7 @@ namespace tracewell::target::live {
 static_assert(kEventStop == PTRACE_EVENT_STOP);
 
 thread_local uint64_t work_done = 0;
-thread_local uint64_t walks_done = 0;
+thread_local uint64_t walks_done = 0, work_standing = 0;
 
 long trace(int request, Tid tid, uint64_t address, uint64_t data) {
   ++work_done;

@@ -27,6 +27,8 @@ extern thread_local uint64_t work_done;
 /// And what takes the kernel as long as the program has threads: looks for a status of any of them,
 /// and into files that sum up all threads of a process.
 extern thread_local uint64_t walks_done;
+/// What of the work the last attaching did while the program stood still.
+extern thread_local uint64_t work_standing;
 
 /// The parts of a wait status that ptrace adds.
 inline int stop_event(int status) { return static_cast<unsigned>(status) >> 16; }
