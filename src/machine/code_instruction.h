@@ -2,10 +2,13 @@
 // on, which places it names, and whether a copy of it can stand elsewhere.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/bytes.h"
+#include "machine/own_code.h"
 
 namespace tracewell::machine {
 
@@ -49,5 +52,40 @@ struct CodeInstruction {
 
 /// `code` begins with the instruction, which stands at `pc`.
 CodeInstruction decode_code(Bytes code, uint64_t pc);
+
+/// decode_code() for those who go through very many, in a tenth of the time: what is common to
+/// instructions of the same prefixes, opcode and ModRM byte is found out once, and kept. For one
+/// thread.
+class CodeDecoder {
+ public:
+  CodeDecoder();
+  CodeInstruction decode(Bytes code, uint64_t pc);
+  /// How many had to be found out.
+  uint64_t found_out() const { return found_out_; }
+
+  /// Of all that have these in common.
+  struct Kind {
+    uint8_t immediate_bytes = 0;
+    CodeInstruction::Flow flow = CodeInstruction::Flow::Onward;
+    uint16_t traits = 0;
+  };
+
+ private:
+  struct Known {
+    uint32_t key = 0;  // 0 = none
+    Kind kind;
+  };
+  /// Up to the immediate operand.
+  struct Shape {
+    uint32_t form = 0, key = 0;
+    size_t bytes = 0, displacement_bytes = 0;
+  };
+  CodeInstruction find_out(const OwnCode& own, uint64_t pc, const Shape* shape);
+  Known& known_at(uint32_t key);
+
+  std::vector<Known> known_;
+  std::vector<uint8_t> forms_;  // of opcodes: has it a ModRM byte?
+  uint64_t found_out_ = 0;
+};
 
 }  // namespace tracewell::machine

@@ -130,7 +130,7 @@ void CodeAnalysis::sweep(Function& function) {
   since_table_load_ = SIZE_MAX;
   uint64_t pc = function.range.start;
   while (pc < function.range.end) {
-    const CodeInstruction one = machine::decode_code(code_.bytes_at(pc), pc);
+    const CodeInstruction one = decode(pc);
     if (one.length == 0 || pc + one.length > function.range.end) {
       function.understood = false;
       ++pc;
@@ -157,7 +157,7 @@ void CodeAnalysis::sweep_gap(Range gap) {
       pc += zeros;
       continue;
     }
-    const CodeInstruction one = machine::decode_code(code_.bytes_at(pc), pc);
+    const CodeInstruction one = decode(pc);
     if (one.length != 0) note(one, pc, nullptr);
     pc += std::max<uint64_t>(one.length, 1);
   }
@@ -260,7 +260,7 @@ void CodeAnalysis::enter_all_of(const Function& function) {
 void CodeAnalysis::find_padding(Range range, bool dead) {
   if (dead) {
     for (uint64_t pc = range.start; pc < range.end;) {
-      const CodeInstruction one = machine::decode_code(code_.bytes_at(pc), pc);
+      const CodeInstruction one = decode(pc);
       if ((!one.nop && !one.int3) || pc + one.length > range.end) return;
       pc += one.length;
     }
@@ -268,7 +268,7 @@ void CodeAnalysis::find_padding(Range range, bool dead) {
     return;  // not understood
   }
   for (uint64_t pc = range.start; pc < range.end && !left_off();) {
-    const CodeInstruction one = machine::decode_code(code_.bytes_at(pc), pc);
+    const CodeInstruction one = decode(pc);
     if (code_.entered(pc)) dead = false;
     if (dead && (one.nop || one.int3)) {
       mark(Range{pc, pc + one.length}, Code::kPadding);

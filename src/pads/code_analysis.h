@@ -60,9 +60,12 @@ class CodeAnalysis {
     uint64_t table;
     size_t function;
   };
+  machine::CodeInstruction decode(uint64_t pc) { return decoder_.decode(code_.bytes_at(pc), pc); }
+
   const CodeInput& input_;
   std::vector<Area> data_ = input_.data;  // in the order of addresses; a program may map much
   Code& code_;
+  machine::CodeDecoder decoder_;
   std::vector<Function> functions_;  // by address, apart from each other
   std::vector<Named> named_;         // by lea
   std::vector<SlotJump> slot_jumps_;

@@ -1,7 +1,16 @@
 #include "machine/code_instruction.h"
 
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tracewell::machine {
@@ -65,6 +74,64 @@ TEST(CodeInstruction, WhatFills) {
   EXPECT_TRUE(decode({0xcc}).int3);
   EXPECT_TRUE(decode({0xf3, 0x0f, 0x1e, 0xfa}).endbr);
   EXPECT_FALSE(decode({0xf3, 0x0f, 0x1e, 0xfa}).nop);
+}
+
+bool is_same(const CodeInstruction& a, const CodeInstruction& b) {
+  return a.length == b.length && a.flow == b.flow && a.through == b.through && a.nop == b.nop &&
+         a.int3 == b.int3 && a.endbr == b.endbr && a.address_of == b.address_of &&
+         a.table_load == b.table_load && a.target == b.target && a.named == b.named &&
+         a.table == b.table;
+}
+
+std::string hex_of(Bytes code) {
+  std::string out;
+  for (const uint8_t byte : code) out += fmt::format("{:02x} ", byte);
+  return out;
+}
+
+/// One that has seen much by then.
+TEST(CodeInstruction, ManyAreWhatEachOfThemIs) {
+  CodeDecoder decoder;
+  std::mt19937 random(1);
+  std::vector<uint8_t> bytes(15);
+  // Heads that are shared by many, so that what is kept is used.
+  const std::vector<uint8_t> heads = {0x66, 0xf2, 0xf3, 0x48, 0x41, 0x4c, 0x40, 0x0f};
+  int known = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    size_t at = 0;
+    while (random() % 2 != 0 && at < 3) bytes[at++] = heads[random() % heads.size()];
+    const Bytes code = Bytes(bytes).first(random() % 4 != 0 ? bytes.size() : random() % 12);
+    const uint64_t before = decoder.found_out();
+    const CodeInstruction one = decoder.decode(code, kPc);
+    known += before == decoder.found_out();
+    ASSERT_TRUE(is_same(one, decode_code(code, kPc))) << hex_of(code);
+  }
+  EXPECT_GT(known, 300'000);
+}
+
+/// Of real code few have to be found out: whoever waits for all of it waits a tenth as long.
+TEST(CodeInstruction, CodeHasFewKindsOfInstructions) {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  const std::string image{std::istreambuf_iterator<char>(file), {}};
+  Elf64_Ehdr head;
+  ASSERT_GT(image.size(), sizeof head);
+  std::memcpy(&head, image.data(), sizeof head);
+  CodeDecoder decoder;
+  uint64_t count = 0;
+  for (int i = 0; i < head.e_phnum; ++i) {
+    Elf64_Phdr part;
+    std::memcpy(&part, image.data() + head.e_phoff + i * sizeof part, sizeof part);
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+    const Bytes code(reinterpret_cast<const uint8_t*>(image.data()) + part.p_offset, part.p_filesz);
+    for (size_t at = 0; at < code.size(); ++count) {
+      const CodeInstruction one = decoder.decode(code.subspan(at), at);
+      ASSERT_TRUE(is_same(one, decode_code(code.subspan(at), at))) << at;
+      at += std::max<size_t>(one.length, 1);
+    }
+  }
+  EXPECT_GT(count, 100'000u);
+  EXPECT_LT(decoder.found_out(), count / 10);
 }
 
 }  // namespace
