@@ -89,6 +89,7 @@ void Engine::take_effect() {
     for (const Point& point : points_) want_probe(point.plan, true);
   };
   if (!fast_) return want_probes();
+  fast_->expect_hits();
   target_.trace_sites()->fast()->while_still([&] {
     for (const uint64_t address : fast_->commit()) {
       const Status trap = insert_site(address);

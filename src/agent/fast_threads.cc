@@ -12,9 +12,14 @@ constexpr uint64_t kRoomBytes = 2 * uint64_t{TRACEWELL_RECORD_MAX};
 
 }  // namespace
 
+void FastTrace::thread_begins(const target::FastSites::ThreadBase& thread) {
+  take_thread(thread);
+  populate();
+}
+
 /// Looked at before it runs: can its ring be found as those of the others are? It has one then, so
 /// that it need not ask for its id.
-void FastTrace::thread_begins(const target::FastSites::ThreadBase& thread) {
+void FastTrace::take_thread(const target::FastSites::ThreadBase& thread) {
   if (shared_.bytes.empty()) return;
   numbers_.add(thread.tid, thread.own);
   if (thread.fs_base != 0) choose_keys(thread);
@@ -28,13 +33,19 @@ void FastTrace::give_ring(uint64_t key, int64_t tid) {
   if (populated_.size() <= place.ring) populated_.resize(shape_.all_rings());
   if (populated_[place.ring]) return;
   populated_[place.ring] = true;
+  const auto want = [this](uint64_t start, uint64_t bytes) {
+    unpopulated_.push_back({start, start + bytes});
+  };
   if (!place.is_shared)
-    sites_.populate(pid_, shape_.vectors_offset() + place.ring * sizeof(tracewell_vectors),
-                    sizeof(tracewell_vectors));
-  sites_.populate(pid_, shape_.commit_offset() + place.ring * shape_.cells() * sizeof(uint32_t),
-                  shape_.cells() * sizeof(uint32_t));
-  sites_.populate(pid_, shape_.data_offset() + uint64_t{place.ring} * shape_.ring_bytes,
-                  shape_.ring_bytes);
+    want(shape_.vectors_offset() + place.ring * sizeof(tracewell_vectors),
+         sizeof(tracewell_vectors));
+  want(shape_.commit_offset() + place.ring * shape_.cells() * sizeof(uint32_t),
+       shape_.cells() * sizeof(uint32_t));
+  want(shape_.data_offset() + uint64_t{place.ring} * shape_.ring_bytes, shape_.ring_bytes);
+}
+
+void FastTrace::populate() {
+  if (!unpopulated_.empty()) sites_.populate(pid_, std::exchange(unpopulated_, {}));
 }
 
 void FastTrace::choose_keys(const target::FastSites::ThreadBase& thread) {
@@ -59,8 +70,9 @@ void FastTrace::prepare_rings() {
   geometry_.keys = TRACEWELL_KEYS_SELF;
   for (const auto& thread : threads)
     if (thread.fs_base != 0) choose_keys(thread);
-  sites_.populate(pid_, 0, shape_.vectors_offset());
-  for (const auto& thread : threads) thread_begins(thread);
+  unpopulated_.push_back({0, shape_.vectors_offset()});
+  for (const auto& thread : threads) take_thread(thread);
+  populate();
 }
 
 void FastTrace::free_drained() {

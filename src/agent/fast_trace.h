@@ -66,6 +66,8 @@ class FastTrace {
   /// What a hit costs. Otherwise why this one has to be a trap. `variables` are housed here.
   Result<HitCost> insert(const TracepointDef& definition, const CollectPlan& plan,
                          const Variables& variables);
+  /// Before commit(), while threads run: what may take long and has to be done by then.
+  void expect_hits() { sites_.expect_hits(pid_); }
   /// What was inserted since begin() takes effect, all of it while threads stand still. Addresses
   /// that have to be traps, since their code is not what it was.
   std::vector<uint64_t> commit();
@@ -129,7 +131,9 @@ class FastTrace {
   };
   void set_clock(tracewell_area& area);
   void choose_keys(const target::FastSites::ThreadBase& thread);
+  void take_thread(const target::FastSites::ThreadBase& thread);
   void give_ring(uint64_t key, int64_t tid);
+  void populate();
   void change(uint32_t& number, uint32_t value);
   void prepare_rings();
   bool forget_thread(int64_t tid);
@@ -159,7 +163,8 @@ class FastTrace {
   uint64_t bytes_before_ = 0;                          // that had been read when we looked
   bool wanted_ = true;                                 // are hits?
   std::vector<uint32_t> retired_;                      // rings that are still to be read
-  std::vector<bool> populated_;                        // rings
+  std::vector<bool> populated_;                        // rings: they are, or will be soon
+  std::vector<target::FastSites::Range> unpopulated_;  // parts of what is shared: not yet
   std::vector<axjit::RegisterPlace> places_;
   target::Pid pid_ = 0;
   bool begun_ = false;

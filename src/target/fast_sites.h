@@ -97,9 +97,10 @@ class FastSites {
   virtual std::vector<Range> readable(Pid pid) = 0;
   /// Zeroed. One for each process; given back by release().
   virtual Result<Shared> share(Pid pid, uint64_t bytes) = 0;
-  /// So that the process need not wait for it when it first writes there, nor is charged for it:
-  /// pages of what is shared are made here, from this offset on.
-  virtual void populate(Pid pid, uint64_t offset, uint64_t bytes) = 0;
+  /// So that the process need not wait for it when it first writes there: pages of what is shared
+  /// are made here, soon. Where the process has a limit of its own, and would be charged for them,
+  /// they are there before it can write.
+  virtual void populate(Pid pid, const std::vector<Range>& ranges) = 0;
   /// HitHandler::on_poll() is to be called, besides on_tick(), with so much time in between; not at
   /// all for 0, as at first.
   virtual void hurry(std::chrono::microseconds pause) = 0;
@@ -122,6 +123,8 @@ class FastSites {
   virtual Status insert(Pid pid, uint64_t address, Bytes slot) = 0;
   /// Does this while all threads stand still.
   virtual void while_still(const std::function<void()>& what) = 0;
+  /// The process may write to what is shared from now on: see populate().
+  virtual void expect_hits(Pid pid) = 0;
   /// Sites that are inserted from now on are made ready, and take effect all together by commit().
   virtual void make_ready(Pid pid) = 0;
   /// Those that could not take effect are gone: their addresses.

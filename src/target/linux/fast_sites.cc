@@ -140,7 +140,9 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
     return because(TrapReason::ShadowStack);
   // Code and pads, and the tables for what it shares with us; that itself is ours.
   constexpr uint64_t kOfThePrograms = 1 << 20;
-  if (const MemoryRoom room = memory_room_of(pid); room.bytes < kOfThePrograms)
+  const MemoryRoom room = memory_room_of(pid);
+  is_limited_ = !room.group.empty();
+  if (room.bytes < kOfThePrograms)
     return because(TrapReason::MemoryLimit,
                    fmt::format(" {} KiB of memory more ({})", room.bytes >> 10,
                                room.group.empty() ? "the machine has no more" : room.group));
@@ -280,7 +282,8 @@ Result<uint64_t> LiveFastSites::map_area(Thread& thread, uint64_t bytes, int fd,
 /// now on does not run before we have seen it.
 Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   const Thread* const any = tracer_.first_thread(pid);
-  if (tracer_.options_.alone_with_descriptors && any != nullptr && shares_descriptors(any->tid))
+  if (tracer_.options_.alone_with_descriptors && any != nullptr &&
+      shares_descriptors(any->process->pid, any->tid))
     return because(TrapReason::SharesDescriptors);
   const Still still(tracer_);
   Process* const process = tracer_.find_process(pid);
@@ -316,9 +319,10 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   auto here = tracewell::Mapping::map(ours->get(), bytes, tracewell::Mapping::Access::Shared,
                                       "memory of the program");
   if (!here.ok()) return {Errc::Target, here.error().message};
-  here_.push_back({pid, *std::move(here)});
+  here_.push_back({pid, Filling(*std::move(here)), is_limited_});
   want_ticks();
-  return Shared{*theirs, {here_.back().memory.data(), here_.back().memory.size()}};
+  const tracewell::Mapping& memory = here_.back().filling.memory();
+  return Shared{*theirs, {memory.data(), memory.size()}};
 }
 
 /// The fork may give up rights, and is not to see or change what its parent goes on to collect. Nor
@@ -341,9 +345,13 @@ void LiveFastSites::unshare(Thread& thread) {
   }
 }
 
-void LiveFastSites::populate(Pid pid, uint64_t offset, uint64_t bytes) {
+void LiveFastSites::populate(Pid pid, const std::vector<Range>& ranges) {
   const auto here = std::ranges::find(here_, pid, &Here::pid);
-  if (here != here_.end()) here->memory.populate(offset, bytes);
+  if (here == here_.end()) return;
+  std::vector<Filling::Range> parts;
+  for (const auto& [start, end] : ranges) parts.push_back({start, end - start});
+  here->filling.want(std::move(parts));
+  if (here->hits && here->is_limited) here->filling.finish();
 }
 
 std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {

@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "base/mapping.h"
 #include "base/share_of_time.h"
 #include "target/fast_sites.h"
 #include "target/linux/fast_code.h"
 #include "target/linux/fault_handlers.h"
+#include "target/linux/filling.h"
 #include "target/linux/ticker.h"
 #include "target/linux/tracee.h"
 
@@ -49,7 +49,7 @@ class LiveFastSites final : public FastSites {
   Mended mended(Pid pid) override;
   std::vector<Range> readable(Pid pid) override;
   Result<Shared> share(Pid pid, uint64_t bytes) override;
-  void populate(Pid pid, uint64_t offset, uint64_t bytes) override;
+  void populate(Pid pid, const std::vector<Range>& ranges) override;
   void hurry(std::chrono::microseconds pause) override;
   std::vector<ThreadBase> threads(Pid pid) override;
   size_t thread_count(Pid pid) override;
@@ -58,6 +58,7 @@ class LiveFastSites final : public FastSites {
   void change(Pid pid, uint64_t address, uint8_t byte) override;
   Status insert(Pid pid, uint64_t address, Bytes slot) override;
   void while_still(const std::function<void()>& what) override;
+  void expect_hits(Pid pid) override;
   void make_ready(Pid pid) override;
   std::vector<uint64_t> commit(Pid pid) override;
   void remove(Pid pid, uint64_t address) override;
@@ -99,7 +100,9 @@ class LiveFastSites final : public FastSites {
  private:
   struct Here {
     Pid pid = 0;
-    tracewell::Mapping memory;
+    Filling filling;
+    bool is_limited = false;  // its group is, and pages that it makes itself count there
+    bool hits = false;        // it may write to it
   };
   bool ends_soon() const;
   int64_t leaves_until(int64_t begin_ns);
@@ -134,6 +137,7 @@ class LiveFastSites final : public FastSites {
   int64_t end_ns_ = 0;  // at the end: then no thread is led out any more
   ShareOfTime stands_still_{9};
   std::vector<Here> here_;
+  bool is_limited_ = false;  // is the program's group, when it was last looked at?
 };
 
 }  // namespace tracewell::target::live

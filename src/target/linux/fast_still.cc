@@ -80,6 +80,15 @@ void LiveFastSites::make_ready(Pid pid) {
   if (process != nullptr && process->space->fast) process->space->fast->make_ready();
 }
 
+/// Pages that it makes there count in its own group: it makes none where that has a limit, and
+/// elsewhere a few, before the thread that fills it gets there.
+void LiveFastSites::expect_hits(Pid pid) {
+  const auto here = std::ranges::find(here_, pid, &Here::pid);
+  if (here == here_.end()) return;
+  here->hits = true;
+  if (here->is_limited) here->filling.finish();
+}
+
 std::vector<uint64_t> LiveFastSites::commit(Pid pid) {
   const Still still(tracer_);
   const Process* const process = tracer_.find_process(pid);

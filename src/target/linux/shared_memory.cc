@@ -4,7 +4,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
+#include <sstream>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -63,6 +65,17 @@ bool is_same(Tid tid, Tid other, int what) {
   return ::syscall(SYS_kcmp, tid, other, what, 0, 0) == 0;
 }
 
+/// It has memory, and no code in it, as for a moment there; by the numbers of pages in all, and of
+/// its code (the fourth). One that is not in the middle of exec may be so a moment later.
+bool is_amid_exec(Pid process) {
+  const auto pages = read_proc(process, "statm");
+  if (!pages) return false;
+  std::istringstream numbers(*pages);
+  uint64_t all = 0, resident = 0, shared = 0, code = 0;
+  numbers >> all >> resident >> shared >> code;
+  return all != 0 && code == 0;
+}
+
 /// Anybody's process is asked about, and may begin an exec just now.
 bool has_in_common(std::function<bool()> ask) {
   return asked_aside<bool>(std::move(ask)).value_or(false);
@@ -76,13 +89,21 @@ bool shares_memory(Tid tid, Tid other) {
          has_in_common([tid, other] { return is_same(tid, other, KCMP_VM); });
 }
 
-bool shares_descriptors(Tid tid) {
-  return std::ranges::any_of(process_ids(), [tid](Pid process) {
-    return code_kib(process) != 0 && has_in_common([tid, process] {
-      return std::ranges::any_of(task_ids(process), [tid](Tid other) {
-        return is_same(tid, other, KCMP_FILES) && !is_same(tid, other, KCMP_VM);
-      });
+bool shares_descriptors(Pid pid, Tid tid) {
+  std::vector<Pid> others = process_ids();
+  // Threads of one process have one memory; and of ours, no other process has the descriptors.
+  std::erase_if(others, [pid, ours = ::getpid()](Pid one) { return one == pid || one == ours; });
+  const auto shares = [tid](Pid process) {
+    return !is_amid_exec(process) && std::ranges::any_of(task_ids(process), [tid](Tid other) {
+      return is_same(tid, other, KCMP_FILES) && !is_same(tid, other, KCMP_VM);
     });
+  };
+  const auto answer =
+      asked_aside<bool>([shares, others] { return std::ranges::any_of(others, shares); });
+  if (answer) return *answer;
+  // One of them keeps the rest waiting.
+  return std::ranges::any_of(others, [&](Pid process) {
+    return has_in_common([shares, process] { return shares(process); });
   });
 }
 

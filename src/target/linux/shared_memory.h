@@ -20,10 +20,10 @@ bool shares_memory(Tid tid, Tid other);
 /// to it.
 Result<UniqueFd> take_memfd(Tid tid, int64_t number);
 
-/// Does a process outside of this memory have the thread's table of descriptors (CLONE_FILES)? It
-/// could take the memfd before the thread has closed it, and read what is collected, whatever
-/// rights it has given up. false also where nobody may know.
-bool shares_descriptors(Tid tid);
+/// Does a process outside of this memory have the table of descriptors of this thread of `pid`
+/// (CLONE_FILES)? It could take the memfd before the thread has closed it, and read what is
+/// collected, whatever rights it has given up. false also where nobody may know.
+bool shares_descriptors(Pid pid, Tid tid);
 
 /// Makes it `bytes` large for good: who could make it smaller could end us.
 Status size_memfd(int memfd, uint64_t bytes);
