@@ -7,21 +7,30 @@
 
 namespace tracewell::pads {
 
-Code::Code(const CodeInput& input)
-    : address_(input.code.address),
-      bytes_(input.code.bytes.size()),
-      flags_(input.code.bytes.size()) {
-  constexpr size_t kPage = ZeroedBytes::kPage;
-  for (size_t at = 0; at < bytes_.size(); at += kPage) {
-    const Bytes page = input.code.bytes.subspan(at, std::min(kPage, bytes_.size() - at));
-    empty_.push_back(bytes_.put(at, page) == 0 && page.size() == kPage);
+namespace {
+
+/// One byte for each is kept twice then.
+constexpr size_t kKeptMax = size_t{64} << 20;
+
+}  // namespace
+
+Code::Code(const CodeInput& input) : sweep_(input.sweep) {
+  if (sweep_ == nullptr || !sweep_->is_of(input.code, input.functions)) {
+    const auto sweep = std::make_shared<Sweep>(input.code, input.functions, input.stop);
+    may_be_kept_ = sweep->why() == nullptr && input.code.bytes.size() <= kKeptMax;
+    if (!may_be_kept_) flags_ = sweep->take_flags();
+    sweep_ = sweep;
   }
-  unknown_ = CodeAnalysis(input, *this).run();
+  if (may_be_kept_) {
+    flags_ = ZeroedBytes(sweep_->flags().size());
+    flags_.put(0, sweep_->flags());
+  }
+  unknown_ = sweep_->why() != nullptr ? sweep_->why() : CodeAnalysis(input, *this).run();
 }
 
 Bytes Code::bytes_at(uint64_t address) const {
   if (!range().holds(address)) return {};
-  return bytes_.bytes().subspan(address - address_);
+  return sweep_->bytes().subspan(address - range().start);
 }
 
 uint8_t Code::length(uint64_t address) const {
@@ -47,7 +56,7 @@ bool Code::assume(uint64_t address) {
   for (uint64_t at = address; at < address + bytes; ++at)
     if (has(at, kStart | kPadding | kKept)) return false;
   if (is_empty(address)) return false;
-  flags_[address - address_] |= kStart | kEntered;
+  flags_[address - range().start] |= kStart | kEntered;
   return true;
 }
 

@@ -20,25 +20,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/zeroed.h"
+#include "pads/range.h"
+#include "pads/sweep.h"
 
 namespace tracewell::pads {
-
-struct Range {
-  uint64_t start = 0, end = 0;
-  bool holds(uint64_t address) const { return address >= start && address < end; }
-  bool meets(const Range& other) const { return start < other.end && other.start < end; }
-  bool operator==(const Range&) const = default;
-};
-
-/// Bytes of the program and where it has them.
-struct Area {
-  uint64_t address = 0;
-  Bytes bytes;
-};
 
 struct CodeInput {
   Area code;                      // a whole executable segment, as it is without any patch
@@ -48,6 +38,7 @@ struct CodeInput {
   std::vector<Range> kept;        // never to be written, such as restartable sequences
   std::vector<uint64_t> kept_ends;  // nor the instructions that end at these
   std::function<bool()> stop;       // asked now and then: is nobody to know any more? May be empty
+  std::shared_ptr<const Sweep> sweep;  // Code::sweep() of before, if it is of the same code still
 };
 
 /// Holds a copy of the code. Pages of it that are all zeros are none: they are not written to, and
@@ -57,9 +48,11 @@ class Code {
  public:
   explicit Code(const CodeInput& input);
 
+  /// What may be kept for the next one; null where it is too large for that.
+  std::shared_ptr<const Sweep> sweep() const { return may_be_kept_ ? sweep_ : nullptr; }
   /// Why nothing is known of it after all; null where it is.
   const char* unknown() const { return unknown_; }
-  Range range() const { return {address_, address_ + bytes_.size()}; }
+  Range range() const { return sweep_->range(); }
   /// From the address to the segment's end; empty when it is not inside.
   Bytes bytes_at(uint64_t address) const;
   /// An instruction of a function that was understood begins there.
@@ -79,20 +72,17 @@ class Code {
 
  private:
   friend class CodeAnalysis;
-  static constexpr uint8_t kStart = 1, kEntered = 2, kPadding = 4, kKept = 8;
+  static constexpr uint8_t kStart = Sweep::kStart, kEntered = Sweep::kEntered,
+                           kPadding = Sweep::kPadding, kKept = Sweep::kKept;
   bool has(uint64_t address, uint8_t flag) const {
     if (!range().holds(address)) return false;
-    return ((is_empty(address) ? kKept : flags_[address - address_]) & flag) != 0;
+    return ((is_empty(address) ? kKept : flags_[address - range().start]) & flag) != 0;
   }
-  /// Does it belong to a page of zeros?
-  bool is_empty(uint64_t address) const {
-    return empty_[(address - address_) / ZeroedBytes::kPage];
-  }
+  bool is_empty(uint64_t address) const { return sweep_->is_empty(address); }
 
-  uint64_t address_ = 0;
-  ZeroedBytes bytes_;
-  ZeroedBytes flags_;        // one for each byte
-  std::vector<bool> empty_;  // by page from the beginning
+  std::shared_ptr<const Sweep> sweep_;
+  bool may_be_kept_ = true;
+  ZeroedBytes flags_;  // one for each byte: those of the sweep, and what the rest tells
   const char* unknown_ = nullptr;
 };
 

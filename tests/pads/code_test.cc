@@ -1,9 +1,13 @@
 #include "pads/code.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <ctime>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "base/endian.h"
@@ -266,6 +270,78 @@ TEST(Code, TablesThatLieOneOverTheOtherAreRefused) {
   for (uint64_t i = 0; i < words.size(); i += 8) store_uint(&words[i], kAt, 8, Endian::Little);
   program.data = {{kTable, words}};
   EXPECT_NE(program.code().unknown(), nullptr);
+}
+
+/// Of real code: this program's own.
+struct OwnCode {
+  OwnCode() {
+    std::ifstream file("/proc/self/exe", std::ios::binary);
+    image.assign(std::istreambuf_iterator<char>(file), {});
+    Elf64_Ehdr head;
+    std::memcpy(&head, image.data(), sizeof head);
+    for (int i = 0; i < head.e_phnum; ++i) {
+      Elf64_Phdr part;
+      std::memcpy(&part, image.data() + head.e_phoff + i * sizeof part, sizeof part);
+      const auto* const at = reinterpret_cast<const uint8_t*>(image.data()) + part.p_offset;
+      if (part.p_type != PT_LOAD) continue;
+      if ((part.p_flags & PF_X) != 0) input.code = {kAt + part.p_vaddr, {at, part.p_filesz}};
+      else input.data.push_back({kAt + part.p_vaddr, {at, part.p_filesz}});
+    }
+    const Range all{input.code.address, input.code.address + input.code.bytes.size()};
+    // Functions of all sizes, some of which begin in the middle of an instruction.
+    for (uint64_t at = all.start; at + 0x400 < all.end; at += 0x40 + at % 0x3c0)
+      input.functions.push_back({at, at + 0x20 + at % 0x380});
+  }
+  std::string image;
+  CodeInput input;
+};
+
+std::string all_known(const Code& code) {
+  std::string out;
+  for (uint64_t at = code.range().start; at < code.range().end; ++at)
+    out += static_cast<char>('a' + code.starts(at) + 2 * code.entered(at) + 4 * code.padding(at) +
+                             8 * code.kept(at));
+  return out;
+}
+
+TEST(Code, ASweepOfBeforeTellsTheSame) {
+  OwnCode own;
+  const Code first(own.input);
+  ASSERT_EQ(first.unknown(), nullptr);
+  ASSERT_GT(own.input.code.bytes.size(), 100'000u);
+  own.input.sweep = first.sweep();
+  const Code second(own.input);
+  EXPECT_EQ(second.sweep(), first.sweep());
+  EXPECT_TRUE(all_known(first) == all_known(second));
+  // What the data says is looked at again: here, an address of code that nobody knew of.
+  uint64_t place = first.range().start;
+  while (!first.starts(place) || first.entered(place)) ++place;
+  std::vector<uint8_t> word(8);
+  store_uint(word.data(), place, 8, Endian::Little);
+  own.input.data.push_back({kAt - 0x1000, word});
+  EXPECT_TRUE(Code(own.input).entered(place));
+  EXPECT_FALSE(second.entered(place));
+}
+
+TEST(Code, ASweepOfOtherCodeTellsNothing) {
+  std::vector<uint8_t> bytes{0x90, 0x90, 0xc3};
+  CodeInput input;
+  input.code = {kAt, bytes};
+  input.functions = {{kAt, kAt + 3}};
+  const auto sweep = Code(input).sweep();
+  ASSERT_NE(sweep, nullptr);
+  input.sweep = sweep;
+  EXPECT_EQ(Code(input).sweep(), sweep);
+  bytes[0] = 0x55;
+  EXPECT_NE(Code(input).sweep(), sweep);
+  bytes[0] = 0x90;
+  input.code.address = kAt + 0x1000;
+  EXPECT_NE(Code(input).sweep(), sweep);
+  input.code.address = kAt;
+  input.functions = {{kAt, kAt + 2}};
+  EXPECT_NE(Code(input).sweep(), sweep);
+  input.functions = {{kAt, kAt + 3}};
+  EXPECT_EQ(Code(input).sweep(), sweep);
 }
 
 }  // namespace

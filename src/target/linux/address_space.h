@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "machine/relocate.h"
 #include "pads/code.h"
+#include "pads/sweep.h"
 #include "target/linux/ptrace.h"
 #include "target/target.h"
 
@@ -141,6 +142,8 @@ class AddressSpace {
     std::vector<uint64_t> starts;
   };
   std::map<uint64_t, Sequences> sequences;
+  /// What the bytes of code told when tracepoints were put there last, by where it begins.
+  std::map<uint64_t, std::shared_ptr<const pads::Sweep>> sweeps;
 
   std::optional<uint32_t> owner;  // the user whose program it was when it was opened
   bool is_32_bit = false;       // the program is

@@ -21,6 +21,7 @@ namespace {
 
 /// Bytes of code, all segments together: of each of them a program's large ones have a part.
 constexpr uint64_t kAllCodeMax = uint64_t{1} << 30;
+constexpr uint64_t kKeptCodeMax = uint64_t{128} << 20;  // of sweeps, which take twice as much
 constexpr int kTriesMax = 32;  // of planning anew where memory could not be had
 constexpr uint64_t kPadPage = pads::PadSpace::kPageBytes;
 
@@ -55,18 +56,31 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
     if (segment->code.range().holds(address)) return segment.get();
     left -= std::min(left, segment->code_bytes);
   }
-  TW_ASSIGN_OR_RETURN(const CodeFacts facts,
+  TW_ASSIGN_OR_RETURN(CodeFacts facts,
                       code_around(space_, layout.maps, address, {stop, left}));
   if (!facts.small_stacks.empty())
     return because(facts.small_stacks == "Go" ? TrapReason::GoCode : TrapReason::OCamlCode,
                    ", whose stacks may have no room for a hit");
+  const uint64_t start = facts.input.code.address;
+  if (const auto before = space_.sweeps.find(start); before != space_.sweeps.end())
+    facts.input.sweep = before->second;
   auto segment = std::make_unique<Segment>(facts, taken_in(layout), spread_);
+  keep(segment->code.sweep());
   if (segment->code.unknown() != nullptr)
     return because(TrapReason::UnknownCode, fmt::format(": {}", segment->code.unknown()));
   segments_.push_back(std::move(segment));
   return segments_.back().get();
 } catch (const std::bad_alloc&) {
   return because(TrapReason::NoMemoryToLook);
+}
+
+/// For the next run, as long as the code is the same.
+void FastCode::keep(const std::shared_ptr<const pads::Sweep>& sweep) {
+  if (sweep == nullptr) return;
+  uint64_t bytes = sweep->bytes().size();
+  for (const auto& [start, other] : space_.sweeps) bytes += other->bytes().size();
+  if (bytes > kKeptCodeMax) space_.sweeps.clear();
+  space_.sweeps[sweep->range().start] = sweep;
 }
 
 /// A library may have gone, and another one have come.

@@ -133,6 +133,7 @@ class FastCode {
   };
   Result<Segment*> segment_at(uint64_t address, const AddressLayout& layout,
                               const std::function<bool()>& stop);
+  void keep(const std::shared_ptr<const pads::Sweep>& sweep);
   bool is_as_known(const Segment& segment, uint64_t address) const;
   pads::Plan prepare(Segment& segment, uint64_t address, const Map& map) const;
   bool map_pads(Segment& segment, const pads::Plan& plan, const Map& map) const;
