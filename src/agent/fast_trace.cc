@@ -368,7 +368,8 @@ fast::RingReader::Visit FastTrace::to_hits(FastHits& hits) {
 
 void FastTrace::take_records(std::span<const fast::RingRecord> records, FastHits& hits) {
   for (size_t at = 0; at < records.size() && wanted_;) {
-    const std::span plain(plain_.data(), find_plain(records.subspan(at)));
+    const size_t count = find_plain(records.subspan(at));
+    const std::span plain(plain_.data(), count);
     for (size_t done = 0; done < plain.size() && wanted_;) {
       const FastHits::Plain now = hits.plain(plain.subspan(done), changed_);
       done += now.kept;

@@ -37,7 +37,7 @@ RingReader::RingReader(std::span<uint8_t> memory, const AreaShape& shape, size_t
       data_(memory.data() + shape.data_offset()),
       seen_(shape.all_rings()),
       taken_(visited_at_once) {
-  TW_CHECK(memory.size() >= shape.bytes());
+  TW_CHECK(memory.size() >= shape.bytes() && visited_at_once > 0);
 }
 
 bool RingReader::is_owned(uint32_t number) const {
@@ -82,9 +82,15 @@ void RingReader::begin(const Visit& visit, const Enough& enough) {
 
 [[gnu::always_inline]] inline bool RingReader::is_enough(uint64_t bytes) {
   unasked_ += bytes;
-  if (enough_ != nullptr && !left_off_ && unasked_ >= kUnaskedMax)
-    left_off_ = (*enough_)(std::exchange(unasked_, 0));
+  if (unasked_ >= kUnaskedMax) ask();
   return left_off_;
+}
+
+/// When what was gone through is done with.
+void RingReader::ask() {
+  visit_taken();
+  const uint64_t bytes = std::exchange(unasked_, 0);
+  if (enough_ != nullptr && !left_off_) left_off_ = (*enough_)(bytes);
 }
 
 /// The thread learns how far we are, and may write there again. Now and then only: it looks at that

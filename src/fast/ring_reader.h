@@ -142,6 +142,7 @@ class RingReader {
   Front open(uint32_t ring, bool ended, uint64_t bytes);
   void begin(const Visit& visit, const Enough& enough);
   bool is_enough(uint64_t bytes);
+  void ask();
   bool find(Front& front);
   bool search(Front& front);
   bool holds_record(Front& front, uint64_t bytes);

@@ -19,7 +19,7 @@ RingReader::Visit each(Visit visit) {
 class Counting {
  public:
   explicit Counting(const AreaShape& shape = {}, uint32_t record_bytes = 256,
-                    bool patient = false, size_t visited_at_once = 1)
+                    bool patient = false, size_t visited_at_once = RingReader::kVisitedAtOnce)
       : here(shape, visited_at_once) {
     // trace_quick of 8 bytes at rdi would need memory; a variable would be shared: the register
     // block has it.

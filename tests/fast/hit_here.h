@@ -42,12 +42,12 @@ class HitsHere {
   /// Numbers of variables; those below 512 are cells.
   static constexpr uint32_t kTimestamp = 600, kThread = 601, kProcessor = 602;
 
-  explicit HitsHere(const AreaShape& shape = {}, size_t visited_at_once = 1)
+  explicit HitsHere(const AreaShape& shape = {}, size_t at_once = RingReader::kVisitedAtOnce)
       : shape_(shape),
         memory_(pages(shape.bytes(), PROT_READ | PROT_WRITE)),
         code_(pages(kCodeBytes, PROT_READ | PROT_WRITE | PROT_EXEC)),
         area_(make_area(memory_, shape)),
-        reader_(memory_, shape, visited_at_once),
+        reader_(memory_, shape, at_once),
         known_(memory_, shape) {
     area_.timestamp_number = kTimestamp;
     area_.thread_number = kThread;
@@ -63,10 +63,8 @@ class HitsHere {
     for (uint32_t i = 0; i < head.load_count; ++i)
       LoadTable::add(at(0), loads[i].load, loads[i].resume);
     const auto entry = [this](uint32_t offset) { return code_.data() + offset; };
-    calls_.trace_memory =
-        reinterpret_cast<decltype(calls_.trace_memory)>(entry(head.trace_memory));
-    calls_.trace_string =
-        reinterpret_cast<decltype(calls_.trace_string)>(entry(head.trace_string));
+    calls_.trace_memory = reinterpret_cast<decltype(calls_.trace_memory)>(entry(head.trace_memory));
+    calls_.trace_string = reinterpret_cast<decltype(calls_.trace_string)>(entry(head.trace_string));
     calls_.trace_variable =
         reinterpret_cast<decltype(calls_.trace_variable)>(entry(head.trace_variable));
     calls_.get_variable =

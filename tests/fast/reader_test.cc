@@ -274,6 +274,34 @@ TEST(FastReader, TheRingOfAThreadThatHasEndedIsReadToItsEnd) {
   EXPECT_FALSE(reader.retired(ring));
 }
 
+/// What was jumped over, where its thread began anew, is not taken for what was read.
+TEST(FastReader, ARingThatWasBegunAnewIsReadToItsEndAsWell) {
+  Counting counting({.rings = 4, .ring_bytes = 1 << 20});
+  RingReader& reader = counting.here.reader();
+  uint64_t next = 0, hits = 0;
+  const auto visit = each([&](const RingRecord& record) { ASSERT_EQ(number_of(record), next++); });
+  std::thread([&] {
+    while (hits < 1000) counting.hit(hits++);
+    reader.take_all(visit);
+    const uint64_t read = reader.bytes_read();
+    while (hits < 3000) counting.hit(hits++);
+    EXPECT_GE(ring_of(counting, 0).origin + ring_of(counting, 1).origin +
+                  ring_of(counting, 2).origin + ring_of(counting, 3).origin, 1U << 20)
+        << "no ring was begun anew";
+    EXPECT_GT(read, 0U);
+  }).join();
+  uint32_t ring = 0;
+  while (!reader.waiting(ring)) ++ring;
+  const uint64_t used = reader.used(ring), read = reader.bytes_read();
+  reader.retire(ring);
+  do {
+    reader.take_all(visit, kAtOnce);
+  } while (reader.left_off());
+  EXPECT_EQ(next, hits);
+  EXPECT_EQ(reader.bytes_read() - read, used);
+  EXPECT_TRUE(reader.drained(ring));
+}
+
 /// Where there are none to be taken, it is the places in between that take their time.
 TEST(FastReader, LooksUpAmongWhatIsNoRecord) {
   Counting counting({.rings = 4, .ring_bytes = 1 << 20});

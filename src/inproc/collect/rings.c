@@ -141,9 +141,12 @@ struct Reserved reserve(uint64_t bytes, uint32_t patience) {
   const uint64_t far = size / 4 < TRACEWELL_REWIND_MIN ? size / 4 : TRACEWELL_REWIND_MIN;
   uint64_t head, at, gap;
   for (;;) {
+    /* In this order, whatever a signal's handler, another thread or the reader does in between: a
+     * head from before would make a ring look empty, or full, that is not. */
+    const uint64_t origin = __atomic_load_n(&ring->origin, __ATOMIC_ACQUIRE);
+    const uint64_t read = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
     head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
-    uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
-    const uint64_t origin = __atomic_load_n(&ring->origin, __ATOMIC_RELAXED);
+    uint64_t tail = read;
     if (origin > tail && origin <= head) tail = origin;
     out.head = head;
     if (UNLIKELY(head == tail) && (head & mask) >= far && !found.is_shared) {
@@ -153,6 +156,9 @@ struct Reserved reserve(uint64_t bytes, uint32_t patience) {
     at = place_in_ring(out.head, size);
     gap = at + bytes > size ? size - at : 0;
     if (UNLIKELY(out.head + gap + bytes - tail > size)) {
+      if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != read ||
+          __atomic_load_n(&ring->origin, __ATOMIC_RELAXED) != origin)
+        continue; /* it may have room by now */
       if (patience != 0 && wait_for_room(ring, patience)) continue;
       if (!is_read()) return out;
       count_lost(ring, found.is_shared);
