@@ -28,12 +28,12 @@ static void fail(const char* what) {
   exit(1);
 }
 
-/* Up to `most` bytes; fewer where nothing more comes. */
+/* Up to `most` bytes; fewer where nothing more comes for so long. */
 static long take(int fd, long most, int patience_ms) {
   static char bytes[1 << 16];
   struct pollfd one = {fd, POLLIN, 0};
   long got = 0;
-  while (got < most && (patience_ms < 0 || poll(&one, 1, patience_ms) > 0)) {
+  while (got < most && (got == 0 || patience_ms < 0 || poll(&one, 1, patience_ms) > 0)) {
     const long left = most - got < (long)sizeof bytes ? most - got : (long)sizeof bytes;
     const long now = read(fd, bytes, (size_t)left);
     if (now < 0 && errno == EINTR) continue;
