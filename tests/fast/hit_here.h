@@ -73,6 +73,7 @@ class HitsHere {
     calls_.print = reinterpret_cast<decltype(calls_.print)>(entry(head.print));
   }
   ~HitsHere() {
+    LoadTable::forget(at(0), at(code_.size()));
     munmap(memory_.data(), memory_.size());
     munmap(code_.data(), code_.size());
   }

@@ -1,6 +1,7 @@
 // Loads that may fault in code that is called here, mended as a tracer would.
 #pragma once
 
+#include <algorithm>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,13 @@ class LoadTable {
     static const bool caught = catch_faults();
     TW_CHECK(caught && count_ < kMax);
     table_[count_++] = {base + load, base + resume};
+  }
+  /// Code from `begin` to `end` is there no more.
+  static void forget(uint64_t begin, uint64_t end) {
+    One* const last = std::remove_if(table_, table_ + count_, [&](const One& one) {
+      return begin <= one.load && one.load < end;
+    });
+    count_ = static_cast<size_t>(last - table_);
   }
   static inline volatile uint64_t faults = 0;
   static inline volatile uint64_t last = 0;  // the load of the last one
