@@ -77,18 +77,25 @@ std::vector<Tid> OneByOne::those_to_hold(const AddressSpace& space) {
   return able;
 }
 
-/// Where one does not stop soon, the next is asked, too. Those that stop when nobody waits for them
-/// any more have their turn among all other events.
+/// Where one does not stop soon, the next is asked, too. One that does not wait in the kernel only
+/// lacks a processor, and has it before all of them have had one. Those that stop when nobody waits
+/// for them any more have their turn among all other events.
 void OneByOne::hold_one(AddressSpace& space) {
   constexpr size_t kAskedMax = 8;
-  constexpr int64_t kEachNs = 5 * kMilli, kPauseNs = kMilli / 5;
+  constexpr int64_t kEachNs = 5 * kMilli, kPauseNs = kMilli / 5, kMostNs = kSecond;
+  const auto gets_on = [&](Tid tid) {
+    const Thread* const thread = tracer_.find(tid);
+    const auto status = thread && thread->run == Run::Running ? proc_status(tid) : std::nullopt;
+    return status && status->state != 'D';
+  };
   tracer_.careful_ = tracer_.has_foreign_children();
   const std::vector<Tid> able = those_to_hold(space);
   const int64_t begin = monotonic_ns();
   for (size_t asked = 0; tracer_.injectable(space) == nullptr;) {
-    const auto turns = static_cast<size_t>((monotonic_ns() - begin) / kEachNs);
-    if (turns >= kAskedMax) return;
-    for (; asked < able.size() && asked <= turns; ++asked)
+    const int64_t waited = monotonic_ns() - begin;
+    const auto turns = static_cast<size_t>(waited / kEachNs);
+    if (turns >= kAskedMax && (waited >= kMostNs || std::ranges::none_of(able, gets_on))) return;
+    for (; asked < able.size() && asked <= std::min(turns, kAskedMax - 1); ++asked)
       if (Thread* const thread = tracer_.find(able[asked]); thread && thread->run == Run::Running)
         tracer_.ask_to_stop(*thread);
     if (asked == 0) return;

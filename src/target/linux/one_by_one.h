@@ -33,7 +33,7 @@ class OneByOne {
   /// happens to threads meanwhile is told when they were let on.
   void hold_all();
   /// A thread of this memory comes to stand still that can run system calls for us, if one can be
-  /// had within some 40 ms. The others run on.
+  /// had soon: within some 40 ms where all wait in the kernel. The others run on.
   void hold_one(AddressSpace& space);
   void let_on();
 
