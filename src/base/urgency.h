@@ -7,6 +7,16 @@ namespace tracewell {
 /// that is not allowed (CAP_SYS_NICE, RLIMIT_NICE). One thread of a process.
 void be_urgent(bool on);
 
+/// The same thread goes before others for as long as one of these lives, too: such as while a
+/// program stands still for it.
+class Urgent {
+ public:
+  Urgent();
+  ~Urgent();
+  Urgent(const Urgent&) = delete;
+  Urgent& operator=(const Urgent&) = delete;
+};
+
 /// In a child, before it becomes another program: it is no more urgent than this program was at
 /// first. Allocates nothing.
 void restore_urgency();

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,11 +105,33 @@ TEST(LinuxStanding, DoesNotWaitForAThreadInTheKernel) {
     held = thread != nullptr;
     EXPECT_TRUE(!held || thread->tid == program.pid());
   }
-  EXPECT_EQ(tracer.find(stuck)->run, live::Run::Running) << "nobody has asked it";
+  EXPECT_EQ(tracer.find(stuck)->run, live::Run::Running) << "it does not stop";
   tracer.one_by_one.let_on();
   const auto child = live::read_proc(stuck, fmt::format("task/{}/children", stuck).c_str());
   ASSERT_TRUE(child.has_value());
   ::kill(std::stoi(*child), SIGKILL);  // and it comes back
+}
+
+int niceness() { return getpriority(PRIO_PROCESS, 0); }
+
+TEST(LinuxStanding, GoesBeforeOthersWhileAProgramWaitsForIt) {
+  const int usual = niceness();
+  const bool may = setpriority(PRIO_PROCESS, 0, usual - 1) == 0;
+  ASSERT_TRUE(!may || setpriority(PRIO_PROCESS, 0, usual) == 0);
+  if (!may) GTEST_SKIP() << "this user's programs cannot go before others";
+  const Watchdog watchdog(60, "attaching");
+  const Started program({"crowd", "4"});
+  program.threads(5);
+  std::vector<int> seen;  // while the program is to stand still
+  Tracer tracer{LinuxOptions{}};
+  tracer.gives_up = [&seen] {
+    seen.push_back(niceness());
+    return false;
+  };
+  ASSERT_TRUE(tracer.attach(program.pid()).ok());
+  ASSERT_FALSE(seen.empty());
+  for (const int nice : seen) EXPECT_LT(nice, usual);
+  EXPECT_EQ(niceness(), usual);
 }
 
 }  // namespace

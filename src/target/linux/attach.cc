@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/urgency.h"
 #include "target/linux/seize.h"
 #include "target/linux/shared_memory.h"
 #include "target/linux/tracer.h"
@@ -334,6 +335,7 @@ Status Attaching::await_seized(const AddressSpace& space) {
 
 /// It may run another program meanwhile.
 Status Attaching::seize_and_stop(Pid pid) {
+  const Urgent urgent;
   const auto stop = [&]() -> Status {
     const Process* process = tracer_.find_process(pid);
     const auto space = process != nullptr ? process->space : nullptr;

@@ -4,6 +4,7 @@
 
 #include <sys/wait.h>
 
+#include "base/urgency.h"
 #include "target/linux/compat32.h"
 #include "target/linux/seccomp_filter.h"
 #include "target/linux/tracer.h"
@@ -206,6 +207,7 @@ void Tracer::await_all_stopped() {
     const Thread* const thread = find(tid);
     return thread != nullptr && waited_for(*thread);
   };
+  const Urgent urgent;
   const Nudger::Wait nudged(nudger_);
   Patience patience(kStopNs, gives_up, kStopAtEndNs);
   std::vector<Tid> moving_now;  // those that have been asked
