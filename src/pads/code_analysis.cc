@@ -118,15 +118,23 @@ void CodeAnalysis::enter_all_of(const Function& function) {
 }
 
 /// Behind an instruction that goes elsewhere, nops up to the next place that is entered are
-/// padding; what follows them must be such a place.
+/// padding; what follows them must be such a place. All else is passed over.
 void CodeAnalysis::find_padding(Range range) {
   if (!is_start(range.start)) return;
+  const uint64_t base = code_.range().start;
+  const Bytes flags = code_.flags_.bytes();
+  const auto next_with = [&](uint64_t at, uint8_t flag) {
+    while (at < range.end && (flags[at - base] & flag) == 0) ++at;
+    return at;
+  };
   bool dead = false;
   for (uint64_t pc = range.start; pc < range.end && !left_off();) {
-    uint64_t next = pc + 1;
-    while (next < range.end && !is_start(next)) ++next;
-    dead = leads_nowhere({pc, next}, dead, code_.has(pc, Sweep::kFiller),
-                         code_.has(pc, Sweep::kEnds));
+    if (!dead) pc = next_with(pc, Sweep::kEnds);
+    if (pc == range.end) return;
+    const uint64_t next = next_with(pc + 1, Sweep::kStart);
+    const uint8_t known = flags[pc - base];
+    dead = leads_nowhere({pc, next}, dead, (known & Sweep::kFiller) != 0,
+                         (known & Sweep::kEnds) != 0);
     pc = next;
   }
 }
