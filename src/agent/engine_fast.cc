@@ -53,7 +53,6 @@ void Engine::begin_pads(target::FastSites& sites, bool asked) {
   }
   fast_ = std::move(fast);
   fast_->house(variables_);
-  buffer_.make_ahead();
 }
 
 /// As a pad, where it can be one. At a stop it can be looked at whether one is enabled.
@@ -101,6 +100,7 @@ void Engine::take_effect() {
     }
     want_probes();
   });
+  buffer_.make_ahead();  // not before: whoever maps memory waits for who fills it
 }
 
 void Engine::remark(std::string text) {

@@ -319,7 +319,7 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   auto here = tracewell::Mapping::map(ours->get(), bytes, tracewell::Mapping::Access::Shared,
                                       "memory of the program");
   if (!here.ok()) return {Errc::Target, here.error().message};
-  here_.push_back({pid, Filling(*std::move(here)), is_limited_});
+  here_.push_back({pid, Filling(*std::move(here)), {}, is_limited_});
   want_ticks();
   const tracewell::Mapping& memory = here_.back().filling.memory();
   return Shared{*theirs, {memory.data(), memory.size()}};
@@ -350,6 +350,11 @@ void LiveFastSites::populate(Pid pid, const std::vector<Range>& ranges) {
   if (here == here_.end()) return;
   std::vector<Filling::Range> parts;
   for (const auto& [start, end] : ranges) parts.push_back({start, end - start});
+  // Whoever maps memory waits for who fills it.
+  if (!here->hits && !here->is_limited) {
+    here->later.insert(here->later.end(), parts.begin(), parts.end());
+    return;
+  }
   here->filling.want(std::move(parts));
   if (here->hits && here->is_limited) here->filling.finish();
 }

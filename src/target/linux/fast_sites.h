@@ -101,6 +101,7 @@ class LiveFastSites final : public FastSites {
   struct Here {
     Pid pid = 0;
     Filling filling;
+    std::vector<Filling::Range> later;  // wanted when there may be hits
     bool is_limited = false;  // its group is, and pages that it makes itself count there
     bool hits = false;        // it may write to it
   };

@@ -1,6 +1,7 @@
 // When threads stand still for fast sites: all of them where code may be changed that they are in,
 // one where calls are to be made in the program.
 #include <algorithm>
+#include <utility>
 
 #include "target/linux/fast_code.h"
 #include "target/linux/fast_sites.h"
@@ -86,6 +87,7 @@ void LiveFastSites::expect_hits(Pid pid) {
   const auto here = std::ranges::find(here_, pid, &Here::pid);
   if (here == here_.end()) return;
   here->hits = true;
+  here->filling.want(std::exchange(here->later, {}));
   if (here->is_limited) here->filling.finish();
 }
 
