@@ -72,8 +72,12 @@ size_t LiveFastSites::thread_count(Pid pid) {
 }
 
 void LiveFastSites::while_still(const std::function<void()>& what) {
-  const Still still(tracer_);
-  what();
+  {
+    const Still still(tracer_);
+    what();
+  }
+  for (Here& here : here_)
+    if (here.hits) here.filling.want(std::exchange(here.later, {}));
 }
 
 void LiveFastSites::make_ready(Pid pid) {
@@ -87,7 +91,6 @@ void LiveFastSites::expect_hits(Pid pid) {
   const auto here = std::ranges::find(here_, pid, &Here::pid);
   if (here == here_.end()) return;
   here->hits = true;
-  here->filling.want(std::exchange(here->later, {}));
   if (here->is_limited) here->filling.finish();
 }
 
