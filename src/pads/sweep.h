@@ -58,6 +58,12 @@ class Sweep {
     return empty_[(address - address_) / ZeroedBytes::kPage];
   }
   Bytes flags() const { return flags_.bytes(); }
+  /// Of memory, while it is kept.
+  uint64_t memory_bytes() const {
+    return 2 * bytes_.size() + empty_.size() / 8 + given_.size() * sizeof(Range) +
+           functions_.size() * sizeof(Function) + named_.size() * sizeof(Named) +
+           slot_jumps_.size() * sizeof(SlotJump);
+  }
   /// They are somebody else's from now on, and it is of no code any more.
   ZeroedBytes take_flags() { return std::move(flags_); }
   /// By address, apart from each other.

@@ -61,6 +61,7 @@ TEST_F(ControlGroups, TheLeastOnTheWayToTheRootCounts) {
   const MemoryRoom room = memory_room("0::/a/b/c\n", root_);
   EXPECT_EQ(room.limit, 900'000u);
   EXPECT_EQ(room.group, root_ + "/a");
+  EXPECT_TRUE(room.has_group_limit);
   second("/a/b/c", "310000", "300000");
   EXPECT_EQ(left("0::/a/b/c\n"), 10'000u);
   EXPECT_EQ(left("0::/a/b\n"), 50'000u);

@@ -67,6 +67,27 @@ TEST(Filling, OnlyWhatWasWanted) {
   EXPECT_EQ(pages_there(filling.memory()), 4u);
 }
 
+TEST(Filling, WhatIsReplacedIsFilledNoMore) {
+  struct Told {
+    std::promise<void> begun, go;
+    std::atomic<uint64_t> bytes = 0;
+  };
+  const auto told = std::make_shared<Told>();  // the thread may live for longer than this test
+  const std::shared_future<void> may_go = told->go.get_future().share();
+  const auto fill = [told, may_go](const tracewell::Mapping&, uint64_t, uint64_t bytes) {
+    if (told->bytes.fetch_add(bytes) == 0) told->begun.set_value();
+    may_go.wait();
+  };
+  Filling filling(memory_of(kBytes), fill);
+  filling.want({{0, kBytes}});
+  told->begun.get_future().wait();
+  filling = Filling(memory_of(kBytes));
+  told->go.set_value();
+  filling.want({{0, kBytes}});
+  filling.finish();
+  EXPECT_LE(told->bytes, 2 * Filling::kPieceBytes);
+}
+
 TEST(Filling, EndsWithMuchLeft) {
   for (int i = 0; i < 20; ++i) {
     Filling filling(memory_of(kBytes));

@@ -273,7 +273,7 @@ void Attaching::find_strangers(Pid pid) {
   const Thread* const first = tracer_.first_thread(pid);
   if (first == nullptr) return;
   for (const Pid other : process_ids())
-    if (tracer_.find_process(other) == nullptr && !shares_memory(first->tid, other))
+    if (tracer_.find_process(other) == nullptr && has_other_memory(first->tid, other))
       strangers_.insert(other);
 }
 

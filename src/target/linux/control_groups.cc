@@ -55,12 +55,13 @@ void look_at(const std::string& folder, const Files& files, MemoryRoom& least) {
   }
   const auto used = limit ? number_of(folder, files.usage) : std::nullopt;
   if (!used) return;
+  least.has_group_limit = true;
   const std::string stat = contents(folder + "/memory.stat");
   const uint64_t dropped = counted(stat, files.dropped[0]) + counted(stat, files.dropped[1]);
   const uint64_t kept = *used - std::min(*used, dropped);
   const uint64_t left = *limit - std::min(*limit, kept);
   if (left >= least.bytes) return;
-  least = {left, *limit, folder};
+  least = {left, *limit, folder, true};
 }
 
 }  // namespace
@@ -114,7 +115,7 @@ MemoryRoom memory_room_of(Pid pid) {
   const std::string machine = contents("/proc/meminfo");
   const auto kib = [&](std::string_view name) { return number_in(status_value(machine, name)); };
   const auto left = kib("MemAvailable"), all = kib("MemTotal");
-  if (left && all && *left * kKib < least.bytes) least = {*left * kKib, *all * kKib, ""};
+  if (left && all && *left * kKib < least.bytes) least = {*left * kKib, *all * kKib, "", least.has_group_limit};
   return least;
 }
 

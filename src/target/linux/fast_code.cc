@@ -21,7 +21,7 @@ namespace {
 
 /// Bytes of code, all segments together: of each of them a program's large ones have a part.
 constexpr uint64_t kAllCodeMax = uint64_t{1} << 30;
-constexpr uint64_t kKeptCodeMax = uint64_t{128} << 20;  // of sweeps, which take twice as much
+constexpr uint64_t kKeptBytesMax = uint64_t{256} << 20;  // of sweeps, in memory
 constexpr int kTriesMax = 32;  // of planning anew where memory could not be had
 constexpr uint64_t kPadPage = pads::PadSpace::kPageBytes;
 
@@ -77,9 +77,10 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
 /// For the next run, as long as the code is the same.
 void FastCode::keep(const std::shared_ptr<const pads::Sweep>& sweep) {
   if (sweep == nullptr) return;
-  uint64_t bytes = sweep->bytes().size();
-  for (const auto& [start, other] : space_.sweeps) bytes += other->bytes().size();
-  if (bytes > kKeptCodeMax) space_.sweeps.clear();
+  if (sweep->memory_bytes() > kKeptBytesMax) return;
+  uint64_t bytes = sweep->memory_bytes();
+  for (const auto& [start, other] : space_.sweeps) bytes += other->memory_bytes();
+  if (bytes > kKeptBytesMax) space_.sweeps.clear();
   space_.sweeps[sweep->range().start] = sweep;
 }
 
@@ -338,10 +339,10 @@ bool FastCode::is_as_before(uint64_t address) const {
 }
 
 std::vector<uint64_t> FastCode::gone() {
-  constexpr int kAtATime = 16;
+  constexpr size_t kAtATime = 16;
   std::vector<uint64_t> found;
   const auto& all = originals_.all();
-  for (int i = 0; i < kAtATime && !all.empty(); ++i) {
+  for (size_t left = std::min(kAtATime, all.size()); left > 0; --left) {
     auto at = all.upper_bound(looked_up_to_);
     if (at == all.end()) at = all.begin();
     looked_up_to_ = at->first;

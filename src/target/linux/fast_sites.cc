@@ -141,7 +141,7 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   // Code and pads, and the tables for what it shares with us; that itself is ours.
   constexpr uint64_t kOfThePrograms = 1 << 20;
   const MemoryRoom room = memory_room_of(pid);
-  is_limited_ = !room.group.empty();
+  is_limited_ = room.has_group_limit;
   if (room.bytes < kOfThePrograms)
     return because(TrapReason::MemoryLimit,
                    fmt::format(" {} KiB of memory more ({})", room.bytes >> 10,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/mapping.h"
@@ -20,7 +21,11 @@ class Filling {
   using Fill = std::function<void(const tracewell::Mapping&, uint64_t offset, uint64_t bytes)>;
   explicit Filling(tracewell::Mapping memory, Fill fill = &populate);
   Filling(Filling&&) noexcept = default;
-  Filling& operator=(Filling&&) noexcept = default;
+  /// What this had is of no use any more.
+  Filling& operator=(Filling&& other) noexcept {
+    std::swap(shared_, other.shared_);
+    return *this;
+  }
   /// Waits for nobody: a piece that is being filled may stay mapped for that long.
   ~Filling();
 

@@ -76,8 +76,8 @@ bool is_amid_exec(Pid process) {
   return all != 0 && code == 0;
 }
 
-/// Anybody's process is asked about, and may begin an exec just now.
-bool has_in_common(std::function<bool()> ask) {
+/// Anybody's process is asked about, and may begin an exec just now: then it is not.
+bool is_so(std::function<bool()> ask) {
   return asked_aside<bool>(std::move(ask)).value_or(false);
 }
 
@@ -86,7 +86,15 @@ bool has_in_common(std::function<bool()> ask) {
 bool shares_memory(Tid tid, Tid other) {
   const auto code = code_kib(other);
   return code && *code != 0 && code == code_kib(tid) &&
-         has_in_common([tid, other] { return is_same(tid, other, KCMP_VM); });
+         is_so([tid, other] { return is_same(tid, other, KCMP_VM); });
+}
+
+bool has_other_memory(Tid tid, Tid other) {
+  const auto code = code_kib(other), own = code_kib(tid);
+  if (!code || !own || *code == 0 || *own == 0) return false;
+  return *code != *own || is_so([tid, other] {
+    return ::syscall(SYS_kcmp, tid, other, KCMP_VM, 0, 0) > 0;  // which of them comes first
+  });
 }
 
 bool shares_descriptors(Pid pid, Tid tid) {
@@ -103,7 +111,7 @@ bool shares_descriptors(Pid pid, Tid tid) {
   if (answer) return *answer;
   // One of them keeps the rest waiting.
   return std::ranges::any_of(others, [&](Pid process) {
-    return has_in_common([shares, process] { return shares(process); });
+    return is_so([shares, process] { return shares(process); });
   });
 }
 

@@ -15,6 +15,10 @@ namespace tracewell::target::live {
 /// the middle of exec: nothing is shared then.
 bool shares_memory(Tid tid, Tid other);
 
+/// Has it another memory, for certain? false also where that cannot be told: nobody may know, the
+/// thread has no memory any more, or the other process is in the middle of exec.
+bool has_other_memory(Tid tid, Tid other);
+
 /// The memfd that thread `tid` has just made, with MFD_ALLOW_SEALING, as its descriptor `number`:
 /// taken once, and proved to be one, empty, and of the thread's own user, before anything is done
 /// to it.
