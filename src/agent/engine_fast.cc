@@ -115,8 +115,7 @@ struct Engine::FastTaker final : FastHits {
   explicit FastTaker(Engine& the_engine) : engine(the_engine) {}
 
   /// What hits of a place have in common is found out once, as long as the place is the same.
-  Plain plain(std::span<const PlainHit> hits,
-              const std::pair<uint64_t, uint64_t>& changed) override {
+  Plain plain(std::span<const PlainHit> hits, fast::UnchangedPages& pages) override {
     using Next = Plain::Next;
     if (engine.ending()) return {0, Next::Unwanted};
     if (engine.unpublished_) return {0, Next::NotPlain};
@@ -135,7 +134,7 @@ struct Engine::FastTaker final : FastHits {
       }
       const std::span<uint8_t> room = buffer.room_for(hit.unstable.size());
       if (room.size() != hit.unstable.size() || room.data() == nullptr ||
-          !fast::copy_plain(hit.unstable, changed.first, changed.second, room))
+          !fast::copy_plain(hit.unstable, pages, room))
         return {kept, Next::NotPlain};
       buffer.commit(shape, static_cast<int32_t>(hit.tid), hit.time_ns, room.size());
       count(index);

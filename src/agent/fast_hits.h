@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "agent/collector.h"
 #include "base/bytes.h"
+#include "fast/unchanged_pages.h"
 
 namespace tracewell::agent {
 
@@ -48,9 +48,7 @@ class FastHits {
     Next next = Next::NotPlain;  // of the one behind those, if there is one
   };
   virtual ~FastHits() = default;
-  /// There are bytes of ours from `changed.first` up to `changed.second`.
-  virtual Plain plain(std::span<const PlainHit> hits,
-                      const std::pair<uint64_t, uint64_t>& changed) = 0;
+  virtual Plain plain(std::span<const PlainHit> hits, fast::UnchangedPages& pages) = 0;
   /// False: no more of them are wanted.
   virtual bool hit(FastPlace& place, const FastHit& hit) = 0;
 };

@@ -362,7 +362,7 @@ bool FastTrace::make_frame(const fast::RingRecord& record, FastHit& hit) {
 }
 
 fast::RingReader::Visit FastTrace::to_hits(FastHits& hits) {
-  changed_ = sites_.changed_range(pid_);
+  unchanged_.forget(sites_.changed_range(pid_));
   return [this, &hits](std::span<const fast::RingRecord> records) { take_records(records, hits); };
 }
 
@@ -371,7 +371,7 @@ void FastTrace::take_records(std::span<const fast::RingRecord> records, FastHits
     const size_t count = find_plain(records.subspan(at));
     const std::span plain(plain_.data(), count);
     for (size_t done = 0; done < plain.size() && wanted_;) {
-      const FastHits::Plain now = hits.plain(plain.subspan(done), changed_);
+      const FastHits::Plain now = hits.plain(plain.subspan(done), unchanged_);
       done += now.kept;
       if (done == plain.size()) break;
       wanted_ = now.next != FastHits::Plain::Next::Unwanted;

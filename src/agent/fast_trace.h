@@ -31,6 +31,7 @@
 #include "fast/known_ranges.h"
 #include "fast/ring_reader.h"
 #include "fast/tick_clock.h"
+#include "fast/unchanged_pages.h"
 #include "fast/vector_state.h"
 #include "model/registers.h"
 #include "target/fast_sites.h"
@@ -189,7 +190,9 @@ class FastTrace {
   std::vector<Point> points_;         // by number of their plan
   std::map<uint64_t, size_t> there_;  // of these, by address: those that are not removed
   fast::TickClock times_;
-  std::pair<uint64_t, uint64_t> changed_;  // of the program's memory, by us
+  fast::UnchangedPages unchanged_{[this](uint64_t address, uint64_t bytes) {
+    return sites_.is_changed(pid_, address, bytes);
+  }};
   std::vector<uint8_t> copy_, frame_;
   std::vector<PlainHit> plain_;
 };

@@ -79,7 +79,7 @@ void copy_short(uint8_t* into, const uint8_t* from, size_t bytes) {
 }  // namespace
 
 /// A block's head is loaded once, and stored from there.
-bool copy_plain(Bytes blocks, uint64_t from, uint64_t to, std::span<uint8_t> into) {
+bool copy_plain(Bytes blocks, UnchangedPages& pages, std::span<uint8_t> into) {
   constexpr size_t kMemoryHead = 11, kVariable = 13;
   const uint8_t* at = blocks.data();
   uint8_t* out = into.data();
@@ -91,8 +91,7 @@ bool copy_plain(Bytes blocks, uint64_t from, uint64_t to, std::span<uint8_t> int
       uint16_t size = 0;
       std::memcpy(&address, at + 1, sizeof address);
       std::memcpy(&size, at + 9, sizeof size);
-      const bool meets = address < to && (address >= from || from - address < size);
-      if (meets && size != 0) return false;
+      if (!pages.hold(address, size)) return false;
       head = kMemoryHead;
       bytes = kMemoryHead + size;
       if (bytes > left) return false;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/bytes.h"
+#include "fast/unchanged_pages.h"
 #include "ring/frame_ring.h"
 
 namespace tracewell::fast {
@@ -24,9 +25,9 @@ struct RecordBlock {
 };
 
 /// Copies a record's blocks, which somebody may change meanwhile, to `into`, if they are a frame's
-/// blocks as they stand: memory and variables alone, none of it between these addresses. What is
+/// blocks as they stand: memory and variables alone, all of it as the program has it. What is
 /// looked at is what is copied. False: they are not, and `into` may hold anything.
-bool copy_plain(Bytes blocks, uint64_t from, uint64_t to, std::span<uint8_t> into);
+bool copy_plain(Bytes blocks, UnchangedPages& pages, std::span<uint8_t> into);
 
 class RecordBlocks {
  public:

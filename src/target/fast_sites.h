@@ -138,6 +138,8 @@ class FastSites {
   virtual void to_block(const Found& found, std::span<uint8_t> block) = 0;
   /// Where bytes of ours may be: from here up to there.
   virtual std::pair<uint64_t, uint64_t> changed_range(Pid pid) = 0;
+  /// Are there any?
+  virtual bool is_changed(Pid pid, uint64_t address, uint64_t bytes) = 0;
   /// Puts the program's own bytes in place of ours, in what was read from `address`.
   virtual void hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) = 0;
   /// No sites, no placed code, and nothing shared. `shared.bytes` goes. May be called from inside

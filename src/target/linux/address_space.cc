@@ -114,6 +114,10 @@ std::pair<uint64_t, uint64_t> AddressSpace::changed_range() const {
   return from < to ? std::pair(from, to) : std::pair<uint64_t, uint64_t>();
 }
 
+bool AddressSpace::is_changed(uint64_t address, uint64_t bytes) const {
+  return has_patch(address, bytes) || (fast && fast->meets(address, bytes));
+}
+
 void AddressSpace::hide_patches(uint64_t address, std::span<uint8_t> bytes) const {
   if (bytes.empty()) return;
   if (fast) fast->hide(address, bytes);

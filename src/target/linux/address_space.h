@@ -89,6 +89,8 @@ class AddressSpace {
   void hide_patches(uint64_t address, std::span<uint8_t> bytes) const;
   /// All patches are from here up to there; 0 and 0: there are none.
   std::pair<uint64_t, uint64_t> changed_range() const;
+  /// Is there a byte of ours?
+  bool is_changed(uint64_t address, uint64_t bytes) const;
 
   Patch* find(uint64_t address);
   /// Is there one in that range?

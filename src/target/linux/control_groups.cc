@@ -115,7 +115,8 @@ MemoryRoom memory_room_of(Pid pid) {
   const std::string machine = contents("/proc/meminfo");
   const auto kib = [&](std::string_view name) { return number_in(status_value(machine, name)); };
   const auto left = kib("MemAvailable"), all = kib("MemTotal");
-  if (left && all && *left * kKib < least.bytes) least = {*left * kKib, *all * kKib, "", least.has_group_limit};
+  if (left && all && *left * kKib < least.bytes)
+    least = {*left * kKib, *all * kKib, "", least.has_group_limit};
   return least;
 }
 

@@ -66,6 +66,7 @@ class LiveFastSites final : public FastSites {
   bool is_as_before(Pid pid, uint64_t address) override;
   void to_block(const Found& found, std::span<uint8_t> block) override;
   std::pair<uint64_t, uint64_t> changed_range(Pid pid) override;
+  bool is_changed(Pid pid, uint64_t address, uint64_t bytes) override;
   void hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) override;
   void release(Pid pid) override;
 
