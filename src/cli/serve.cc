@@ -32,8 +32,9 @@
 namespace tracewell::cli {
 namespace {
 
-/// At the end: for who reads none of what was printed, and for who reads some now and then.
-constexpr int kUnreadPrintsMs = 1000, kLastPrintsMs = 10'000;
+/// At the end: for who reads none of what was printed, and for who reads some now and then. Less
+/// after a signal.
+constexpr PrintQueue::Patience kLastPrints{1000, 10'000}, kPrintsAtQuit{200, 1000};
 
 // What a signal handler can reach.
 int quit_pipe[2] = {-1, -1};
@@ -253,7 +254,7 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   else if (*first) loop.set_last_stop(**std::move(first));
   if (options.attach && !options.attach_running) loop.stands_since(began);
   const ServerEnd end = loop.run();
-  if (const uint64_t unread = prints.finish(kUnreadPrintsMs, kLastPrintsMs); unread != 0)
+  if (const uint64_t unread = prints.finish(kLastPrints, kPrintsAtQuit); unread != 0)
     log.notice(fmt::format("tracewell: nobody read {} of the texts that breakpoint commands "
                            "printed", unread));
   switch (end) {
