@@ -5,6 +5,7 @@
 #include "agent/frame_view.h"
 #include "agent/session.h"
 #include "base/hex.h"
+#include "base/text.h"
 #include "rsp/signals.h"
 
 namespace tracewell::agent {

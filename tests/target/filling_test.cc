@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/unique_fd.h"
+
 namespace tracewell::target::live {
 namespace {
 
