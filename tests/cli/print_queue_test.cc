@@ -199,7 +199,7 @@ INSTANTIATE_TEST_SUITE_P(PipesAndSocket, PrintQueues,
 /// to write; as a pipe does that somebody else fills meanwhile.
 TEST(PrintQueue, NothingWaitsForAnothersTerminal) {
   UniqueFd master(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (!master.valid()) GTEST_SKIP() << "no terminals here";
+  ASSERT_TRUE(master.valid()) << "no terminals here";
   ASSERT_EQ(grantpt(master.get()), 0);
   ASSERT_EQ(unlockpt(master.get()), 0);
   const UniqueFd slave(open(ptsname(master.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
