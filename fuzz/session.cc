@@ -24,7 +24,7 @@ class World {
          {"process 7", "thread 7.7 one", "thread 7.8 two", "reg 7.7 rbp 404008",
           "mem 7 401000 554889e54883ec10 ro", "mem 7 404000 68656c6c6f00776f726c642100000000",
           "exec 7 /bin/true", "auxv 7 0000"})
-      TW_CHECK(target_.describe(line).ok());
+      TW_CHECK(target_.learn(line).ok());
     trace_ = std::make_unique<agent::Engine>(target_, [] { return int64_t{1} << 60; });
     connect();
   }

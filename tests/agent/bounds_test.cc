@@ -22,7 +22,7 @@ class Bounds : public ::testing::Test {
   Bounds() {
     for (const std::string line : {"process 7", "thread 7.7 main", "reg 7.7 rip 401000",
                                    "mem 7 401000 90909090909090909090909090909090 ro"})
-      EXPECT_TRUE(target_.describe(line).ok());
+      EXPECT_TRUE(target_.learn(line).ok());
     engine_ = std::make_unique<Engine>(target_);
     session_ = std::make_unique<Session>(target_, engine_.get(), SessionOptions{});
     EXPECT_EQ(ask("QStartNoAckMode"), "OK");
@@ -134,7 +134,7 @@ TEST_F(Bounds, BreakpointCommands) {
   while (conditions.size() < kPacket) conditions += "X3,220127";
   // A code takes more room than its bytes.
   const size_t enough = BreakpointPrograms::kBytesMax / (kPacket / 8 * 3) + 2;
-  ASSERT_TRUE(target_.describe("mem 7 500000 " + std::string(2 * enough, '9') + " ro").ok());
+  ASSERT_TRUE(target_.learn("mem 7 500000 " + std::string(2 * enough, '9') + " ro").ok());
   const auto packet = [&](size_t i) {
     return fmt::format("Z0,{:x},1;{}", 0x401000 + i % 16, conditions);
   };

@@ -22,7 +22,7 @@ class ForkBounds : public ::testing::Test {
     for (const std::string& line :
          {std::string("process 7"),
           fmt::format("mem 7 {:x} {}", kCode, to_hex(std::vector<uint8_t>(kCodeBytes, 0x90)))})
-      EXPECT_TRUE(target_.describe(line).ok());
+      EXPECT_TRUE(target_.learn(line).ok());
     SessionOptions options;
     options.notice = [this](std::string_view line) { notices_.emplace_back(line); };
     session_ = std::make_unique<Session>(target_, nullptr, options);

@@ -22,7 +22,7 @@ class EndlessTarget final : public target::Target {
   uint64_t reads = 0;
   std::function<void()> on_read;
 
-  EndlessTarget() { EXPECT_TRUE(facts_.describe("process 7").ok()); }
+  EndlessTarget() { EXPECT_TRUE(facts_.learn("process 7").ok()); }
   std::vector<target::ProcessInfo> processes() const override { return facts_.processes(); }
   std::vector<target::ThreadInfo> threads(target::Pid pid) const override {
     return facts_.threads(pid);

@@ -18,7 +18,7 @@ class SessionOutput : public ::testing::Test {
     const std::string memory(2 * 4096, 'a');
     for (const std::string& line :
          {std::string("process 7"), std::string("thread 7.7 main"), "mem 7 1000 " + memory})
-      EXPECT_TRUE(target_.describe(line).ok());
+      EXPECT_TRUE(target_.learn(line).ok());
     session_ = std::make_unique<Session>(target_, nullptr, SessionOptions{});
   }
   void feed(std::string_view text) { session_->feed(as_bytes(text)); }

@@ -13,7 +13,7 @@ namespace {
 
 TEST(Session, InputThatWaitsIsBounded) {
   target::FakeTarget target;
-  ASSERT_TRUE(target.describe("process 7").ok());
+  ASSERT_TRUE(target.learn("process 7").ok());
   Session session(target, nullptr, {});
   session.feed(as_bytes(rsp::frame("c", false)));
   ASSERT_TRUE(session.running());
@@ -26,7 +26,7 @@ TEST(Session, InputThatWaitsIsBounded) {
 
 TEST(Session, PacketsWithoutEndAreRefused) {
   target::FakeTarget target;
-  ASSERT_TRUE(target.describe("process 7").ok());
+  ASSERT_TRUE(target.learn("process 7").ok());
   Session session(target, nullptr, {});
   session.feed(as_bytes(rsp::frame(std::string(Session::kPacketBytesMax + 1, 'm'), false)));
   EXPECT_EQ(session.take_output(), "+$E01#a6");
@@ -39,7 +39,7 @@ TEST(Session, PacketsWithoutEndAreRefused) {
 TEST(Session, JunkEndsAConnectionThatOthersThanDebuggersMayMake) {
   for (const bool refuse : {false, true}) {
     target::FakeTarget target;
-    ASSERT_TRUE(target.describe("process 7").ok());
+    ASSERT_TRUE(target.learn("process 7").ok());
     SessionOptions options;
     options.refuse_junk = refuse;
     std::string said;
@@ -67,7 +67,7 @@ TEST(Session, NothingOfARequestIsObeyed) {
         quiet + "$x$k#6b", rsp::frame("Hc-1", false) + "\r\n$k#6b", quiet + "$c#63"}) {
     for (const size_t piece : {size_t{1}, text.size()}) {
       target::FakeTarget target;
-      ASSERT_TRUE(target.describe("process 7").ok());
+      ASSERT_TRUE(target.learn("process 7").ok());
       SessionOptions options;
       options.refuse_junk = true;
       std::string said, log;
@@ -90,7 +90,7 @@ TEST(Session, NothingOfARequestIsObeyed) {
 
 TEST(Session, APacketThatComesTooSoonIsAnsweredWithTheReason) {
   target::FakeTarget target;
-  ASSERT_TRUE(target.describe("process 7").ok());
+  ASSERT_TRUE(target.learn("process 7").ok());
   SessionOptions options;
   options.refuse_junk = true;
   Session session(target, nullptr, options);
@@ -105,8 +105,8 @@ TEST(Session, APacketThatComesTooSoonIsAnsweredWithTheReason) {
 TEST(Session, WhoIsNoDebuggerChangesNothing) {
   for (const std::string_view end : {" / HTTP/1.1\r\n\r\n", "$k#6b", ""}) {
     target::FakeTarget target;
-    ASSERT_TRUE(target.describe("process 7").ok());
-    ASSERT_TRUE(target.describe("mem 7 401136 5548").ok());
+    ASSERT_TRUE(target.learn("process 7").ok());
+    ASSERT_TRUE(target.learn("mem 7 401136 5548").ok());
     SessionOptions options;
     options.refuse_junk = true;
     {
@@ -139,8 +139,8 @@ TEST(Session, WhoIsNoDebuggerChangesNothing) {
 /// What the one before has left is taken away, and only then the first packet is obeyed.
 TEST(Session, DoubtEndsBeforeTheFirstPacketIsObeyed) {
   target::FakeTarget target;
-  ASSERT_TRUE(target.describe("process 7").ok());
-  ASSERT_TRUE(target.describe("mem 7 401136 5548").ok());
+  ASSERT_TRUE(target.learn("process 7").ok());
+  ASSERT_TRUE(target.learn("mem 7 401136 5548").ok());
   SessionOptions options;
   options.refuse_junk = true;
   Session debugger(target, nullptr, options);
@@ -160,7 +160,7 @@ TEST(Session, DoubtEndsBeforeTheFirstPacketIsObeyed) {
 /// Nobody is obeyed whose target could not be stopped.
 TEST(Session, WhoIsTurnedAwayAsDoubtEndsIsNotObeyed) {
   target::FakeTarget target;
-  ASSERT_TRUE(target.describe("process 7").ok());
+  ASSERT_TRUE(target.learn("process 7").ok());
   SessionOptions options;
   options.refuse_junk = true;
   Session debugger(target, nullptr, options);
@@ -173,7 +173,7 @@ TEST(Session, WhoIsTurnedAwayAsDoubtEndsIsNotObeyed) {
 /// There is no reply to say it in; and the debugger has not said goodbye.
 TEST(Session, ATargetThatFailsInNonStopIsNoGoodbye) {
   target::FakeTarget target;
-  ASSERT_TRUE(target.describe("process 7").ok());
+  ASSERT_TRUE(target.learn("process 7").ok());
   SessionOptions options;
   std::string said;
   options.notice = [&](std::string_view line) { said += line; };

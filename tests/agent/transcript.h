@@ -114,7 +114,7 @@ class Player {
     else if (text == "no-libthread-db")
       options_.thread_locals = [] { return Status(Errc::NotFound, "no libthread_db"); };
     else if (text.starts_with("disable ")) options_.disabled.emplace(text.substr(8));
-    else return target_.describe(text).ok();
+    else return target_.learn(text).ok();
     return true;
   }
 

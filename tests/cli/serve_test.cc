@@ -478,8 +478,8 @@ TEST(Link, GivesUpSendingWhenTheServerEnds) {
 
 TEST(ServerLoop, EndsWithItsOnlyConnection) {
   target::FakeTarget target;
-  ASSERT_TRUE(target.describe("process 7").ok());
-  ASSERT_TRUE(target.describe("process 9 attached").ok());
+  ASSERT_TRUE(target.learn("process 7").ok());
+  ASSERT_TRUE(target.learn("process 9 attached").ok());
   Pairs pairs;
   Quit quit;
   std::string said;
@@ -506,7 +506,7 @@ TEST(ServerLoop, EndsWithItsOnlyConnection) {
 
 TEST(ServerLoop, EndsWhenAsked) {
   target::FakeTarget target;
-  ASSERT_TRUE(target.describe("process 7").ok());
+  ASSERT_TRUE(target.learn("process 7").ok());
   Pairs pairs;
   Quit quit;
   Link link(pairs, quit.ends[0], [&] { target.wake(); });

@@ -134,7 +134,7 @@ Status FakeTarget::describe_process(const std::vector<std::string_view>& words,
   return {};
 }
 
-Status FakeTarget::describe(std::string_view line) {
+Status FakeTarget::learn(std::string_view line) {
   const Words words = cut(line);
   if (words.size() < 2) return bad(line);
   const std::string_view verb = words[0];

@@ -52,7 +52,7 @@ class FakeTarget final : public Target,
   FakeTarget();
 
   /// One line of description. InvalidArgument when it makes no sense.
-  Status describe(std::string_view line);
+  Status learn(std::string_view line);
   /// One event line; its effects on processes are done. nullopt: it was a hit.
   Result<std::optional<StopEvent>> event(std::string_view line);
   /// Told by wait(), in order.
