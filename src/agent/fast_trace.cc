@@ -38,7 +38,7 @@ constexpr std::chrono::milliseconds kPollFor(10), kTakeFor(150), kCloseAtEndFor(
 /// scheduler may keep a tracer waiting for as long as the first where many threads are busy.
 constexpr uint32_t kShortPatience = 625, kLongPatience = 5000;
 /// How long rings are read all the time once they have filled up.
-constexpr std::chrono::milliseconds kMoment(100);
+constexpr std::chrono::milliseconds kMoment(100), kWhile(5000), kAtFirst(500);
 constexpr uint64_t kMemoryHead = 11, kVariableBlock = 13;  // of blocks in a frame
 
 bool is_of_registers(const tracewell_step& step) {
@@ -97,7 +97,7 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes, uint64_t rings_b
   fast::set_vectors(geometry_, vector_parts_, processor_.vectors_direct);
   prepare_rings();
   looked_at_ = Steady::now();
-  full_at_ = looked_at_ - kMoment;  // much may come at once as the program goes on
+  full_at_ = looked_at_ + kAtFirst - kWhile;  // much may come at once as the program goes on
   times_.begin(read_ticks(), clock_());
   set_clock(area);
   reader_.emplace(shared_.bytes, shape_);
@@ -443,7 +443,7 @@ void FastTrace::take(FastHits& taker, Share share) {
 /// longer; then often for a while, since more may come at once, and a full ring keeps its thread
 /// waiting.
 void FastTrace::hurry() {
-  constexpr std::chrono::milliseconds kTick(10), kWhile(5000);
+  constexpr std::chrono::milliseconds kTick(10);
   constexpr std::chrono::microseconds kAlways(20), kOften(500), kNever(0);
   const auto now = Steady::now();
   const uint64_t bytes = reader_->bytes_read() - bytes_before_;
