@@ -9,12 +9,12 @@ namespace tracewell::pads {
 
 namespace {
 
-/// One byte for each is kept twice then.
+/// Four bytes for each are kept then.
 constexpr size_t kKeptMax = size_t{64} << 20;
 
 }  // namespace
 
-Code::Code(const CodeInput& input) : sweep_(input.sweep) {
+Code::Code(const CodeInput& input) : sweep_(input.known.sweep) {
   if (sweep_ == nullptr || !sweep_->is_of(input.code, input.functions)) {
     const auto sweep = std::make_shared<Sweep>(input.code, input.functions, input.stop);
     may_be_kept_ = sweep->why() == nullptr && input.code.bytes.size() <= kKeptMax;

@@ -25,10 +25,21 @@
 
 #include "base/bytes.h"
 #include "base/zeroed.h"
+#include "pads/padding.h"
 #include "pads/range.h"
 #include "pads/sweep.h"
 
 namespace tracewell::pads {
+
+/// What may be kept of one Code for the next one of the same address. Both may be null.
+struct Known {
+  std::shared_ptr<const Sweep> sweep;
+  std::shared_ptr<const Padding> padding;
+
+  uint64_t memory_bytes() const {
+    return (sweep ? sweep->memory_bytes() : 0) + (padding ? padding->memory_bytes() : 0);
+  }
+};
 
 struct CodeInput {
   Area code;                      // a whole executable segment, as it is without any patch
@@ -38,7 +49,7 @@ struct CodeInput {
   std::vector<Range> kept;        // never to be written, such as restartable sequences
   std::vector<uint64_t> kept_ends;  // nor the instructions that end at these
   std::function<bool()> stop;       // asked now and then: is nobody to know any more? May be empty
-  std::shared_ptr<const Sweep> sweep;  // Code::sweep() of before, if it is of the same code still
+  Known known;                        // Code::known() of before, if it is of the same code still
 };
 
 /// Holds a copy of the code. Pages of it that are all zeros are none: they are not written to, and
@@ -48,8 +59,8 @@ class Code {
  public:
   explicit Code(const CodeInput& input);
 
-  /// What may be kept for the next one; null where it is too large for that.
-  std::shared_ptr<const Sweep> sweep() const { return may_be_kept_ ? sweep_ : nullptr; }
+  /// Nothing where it is too large to be kept.
+  Known known() const { return may_be_kept_ ? Known{sweep_, padding_} : Known{}; }
   /// Why nothing is known of it after all; null where it is.
   const char* unknown() const { return unknown_; }
   Range range() const { return sweep_->range(); }
@@ -81,6 +92,7 @@ class Code {
   bool is_empty(uint64_t address) const { return sweep_->is_empty(address); }
 
   std::shared_ptr<const Sweep> sweep_;
+  std::shared_ptr<const Padding> padding_;
   bool may_be_kept_ = true;
   ZeroedBytes flags_;  // one for each byte: those of the sweep, and what the rest tells
   const char* unknown_ = nullptr;

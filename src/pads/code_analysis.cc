@@ -34,8 +34,28 @@ void CodeAnalysis::look_at_all() {
     if (unclear) enter_all_of(functions[i]);
     if (left_off()) return;
   }
+  take_padding();
+}
+
+/// From what was found before, if that followed from the same.
+void CodeAnalysis::take_padding() {
+  if (code_.sweep_ == input_.known.sweep && input_.known.padding != nullptr &&
+      input_.known.padding->follows_from(code_.flags_.bytes())) {
+    code_.padding_ = input_.known.padding;
+    std::ranges::copy(code_.padding_->found(), code_.flags_.data());
+    return;
+  }
+  if (!code_.may_be_kept_) return find_padding();
+  ZeroedBytes before(code_.flags_.size());
+  before.put(0, code_.flags_.bytes());
+  find_padding();
+  if (why_ == nullptr)
+    code_.padding_ = std::make_shared<Padding>(std::move(before), code_.flags_.bytes());
+}
+
+void CodeAnalysis::find_padding() {
   uint64_t end = code_.range().start;
-  for (const Function& function : functions) {
+  for (const Function& function : sweep_.functions()) {
     find_padding_ahead({end, function.range.start});
     if (function.understood) find_padding(function.range);
     end = function.range.end;

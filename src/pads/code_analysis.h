@@ -35,6 +35,8 @@ class CodeAnalysis {
   bool is_last_entry();
   void read_data();
   void enter_all_of(const Sweep::Function& function);
+  void take_padding();
+  void find_padding();
   void find_padding(Range range);
   void find_padding_ahead(Range range);
   bool leads_nowhere(Range instruction, bool dead, bool is_filler, bool ends);

@@ -309,9 +309,9 @@ TEST(Code, ASweepOfBeforeTellsTheSame) {
   const Code first(own.input);
   ASSERT_EQ(first.unknown(), nullptr);
   ASSERT_GT(own.input.code.bytes.size(), 100'000u);
-  own.input.sweep = first.sweep();
+  own.input.known = first.known();
   const Code second(own.input);
-  EXPECT_EQ(second.sweep(), first.sweep());
+  EXPECT_EQ(second.known().sweep, first.known().sweep);
   EXPECT_TRUE(all_known(first) == all_known(second));
   // What the data says is looked at again: here, an address of code that nobody knew of.
   uint64_t place = first.range().start;
@@ -323,25 +323,44 @@ TEST(Code, ASweepOfBeforeTellsTheSame) {
   EXPECT_FALSE(second.entered(place));
 }
 
+TEST(Code, PaddingOfBeforeHoldsWhereItFollowsFromTheSame) {
+  OwnCode own;
+  const Code first(own.input);
+  ASSERT_NE(first.known().padding, nullptr);
+  own.input.known = first.known();
+  EXPECT_EQ(Code(own.input).known().padding, first.known().padding);
+  // The data names the second of some bytes of padding: from there on, it is none.
+  uint64_t place = first.range().start;
+  while (!first.padding(place) || !first.padding(place + 1)) ++place;
+  std::vector<uint8_t> word(8);
+  store_uint(word.data(), place + 1, 8, Endian::Little);
+  own.input.data.push_back({kAt - 0x1000, word});
+  const Code other(own.input);
+  EXPECT_NE(other.known().padding, first.known().padding);
+  own.input.known = {};
+  EXPECT_TRUE(all_known(other) == all_known(Code(own.input)));
+  EXPECT_FALSE(all_known(other) == all_known(first));
+}
+
 TEST(Code, ASweepOfOtherCodeTellsNothing) {
   std::vector<uint8_t> bytes{0x90, 0x90, 0xc3};
   CodeInput input;
   input.code = {kAt, bytes};
   input.functions = {{kAt, kAt + 3}};
-  const auto sweep = Code(input).sweep();
-  ASSERT_NE(sweep, nullptr);
-  input.sweep = sweep;
-  EXPECT_EQ(Code(input).sweep(), sweep);
+  const auto known = Code(input).known();
+  ASSERT_NE(known.sweep, nullptr);
+  input.known = known;
+  EXPECT_EQ(Code(input).known().sweep, known.sweep);
   bytes[0] = 0x55;
-  EXPECT_NE(Code(input).sweep(), sweep);
+  EXPECT_NE(Code(input).known().sweep, known.sweep);
   bytes[0] = 0x90;
   input.code.address = kAt + 0x1000;
-  EXPECT_NE(Code(input).sweep(), sweep);
+  EXPECT_NE(Code(input).known().sweep, known.sweep);
   input.code.address = kAt;
   input.functions = {{kAt, kAt + 2}};
-  EXPECT_NE(Code(input).sweep(), sweep);
+  EXPECT_NE(Code(input).known().sweep, known.sweep);
   input.functions = {{kAt, kAt + 3}};
-  EXPECT_EQ(Code(input).sweep(), sweep);
+  EXPECT_EQ(Code(input).known().sweep, known.sweep);
 }
 
 }  // namespace

@@ -191,7 +191,9 @@ TEST(CountedTable, IsWhatHappens) {
         EXPECT_EQ(now.site().has_value(), now.state() == Counted::State::Here ||
                                               now.state() == Counted::State::MayComeBack);
         EXPECT_EQ(now.here().has_value(), now.state() == Counted::State::Here);
-        if (now.state() == Counted::State::Nothing) EXPECT_FALSE(now.decided());
+        if (now.state() == Counted::State::Nothing) {
+          EXPECT_FALSE(now.decided());
+        }
       }
     }
   }

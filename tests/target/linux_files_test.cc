@@ -1,6 +1,7 @@
 // What a program of another user may lie about: descriptors that it shares with us, the files of
 // its libraries, and their names. Root runs it as that user.
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "base/open.h"
 #include "target/linux/mapped_files.h"
@@ -234,6 +237,26 @@ TEST_F(Mapped, AreLeftOffWhereTheServerIsToEnd) {
   EXPECT_GT(live::mappings(::getpid()).size(), 5u);
   EXPECT_TRUE(live::mappings(::getpid(), ends).empty());
   EXPECT_EQ(asked, 1);
+}
+
+TEST_F(Mapped, IsWhatEachLineSays) {
+  std::set<std::string> known;
+  for (const live::Mapping& one : live::mappings(::getpid())) {
+    std::string line = fmt::format(
+        "{:08x}-{:08x} {}{}{}{} {:08x} {:02x}:{:02x} {} ", one.start, one.end,
+        one.readable ? 'r' : '-', one.writable ? 'w' : '-', one.executable ? 'x' : '-',
+        one.shared ? 's' : 'p', one.file_offset, major(one.device), minor(one.device), one.inode);
+    if (!one.path.empty()) line.resize(std::max<size_t>(line.size(), 73), ' ');
+    known.insert(line + one.path);
+  }
+  // Memory of no file may come and go meanwhile, but for some of it.
+  size_t of_no_file = 0;
+  std::ifstream lines("/proc/self/maps");
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find('/') != std::string::npos) EXPECT_TRUE(known.contains(line)) << line;
+    else of_no_file += known.contains(line);
+  }
+  EXPECT_GT(of_no_file, 0u);
 }
 
 TEST_F(Mapped, IsOpenedByTheNameInTheMaps) {

@@ -145,7 +145,7 @@ class AddressSpace {
   };
   std::map<uint64_t, Sequences> sequences;
   /// What the bytes of code told when tracepoints were put there last, by where it begins.
-  std::map<uint64_t, std::shared_ptr<const pads::Sweep>> sweeps;
+  std::map<uint64_t, pads::Known> known_code;
 
   std::optional<uint32_t> owner;  // the user whose program it was when it was opened
   bool is_32_bit = false;       // the program is

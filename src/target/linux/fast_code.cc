@@ -21,7 +21,7 @@ namespace {
 
 /// Bytes of code, all segments together: of each of them a program's large ones have a part.
 constexpr uint64_t kAllCodeMax = uint64_t{1} << 30;
-constexpr uint64_t kKeptBytesMax = uint64_t{256} << 20;  // of sweeps, in memory
+constexpr uint64_t kKeptBytesMax = uint64_t{256} << 20;  // of known code, in memory
 constexpr int kTriesMax = 32;  // of planning anew where memory could not be had
 constexpr uint64_t kPadPage = pads::PadSpace::kPageBytes;
 
@@ -62,10 +62,10 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
     return because(facts.small_stacks == "Go" ? TrapReason::GoCode : TrapReason::OCamlCode,
                    ", whose stacks may have no room for a hit");
   const uint64_t start = facts.input.code.address;
-  if (const auto before = space_.sweeps.find(start); before != space_.sweeps.end())
-    facts.input.sweep = before->second;
+  if (const auto before = space_.known_code.find(start); before != space_.known_code.end())
+    facts.input.known = before->second;
   auto segment = std::make_unique<Segment>(facts, taken_in(layout), spread_);
-  keep(segment->code.sweep());
+  keep(segment->code.known());
   if (segment->code.unknown() != nullptr)
     return because(TrapReason::UnknownCode, fmt::format(": {}", segment->code.unknown()));
   segments_.push_back(std::move(segment));
@@ -75,13 +75,12 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
 }
 
 /// For the next run, as long as the code is the same.
-void FastCode::keep(const std::shared_ptr<const pads::Sweep>& sweep) {
-  if (sweep == nullptr) return;
-  if (sweep->memory_bytes() > kKeptBytesMax) return;
-  uint64_t bytes = sweep->memory_bytes();
-  for (const auto& [start, other] : space_.sweeps) bytes += other->memory_bytes();
-  if (bytes > kKeptBytesMax) space_.sweeps.clear();
-  space_.sweeps[sweep->range().start] = sweep;
+void FastCode::keep(const pads::Known& known) {
+  if (known.sweep == nullptr || known.memory_bytes() > kKeptBytesMax) return;
+  uint64_t bytes = known.memory_bytes();
+  for (const auto& [start, other] : space_.known_code) bytes += other.memory_bytes();
+  if (bytes > kKeptBytesMax) space_.known_code.clear();
+  space_.known_code[known.sweep->range().start] = known;
 }
 
 /// A library may have gone, and another one have come.

@@ -104,6 +104,11 @@ class FastCode {
     bool shared = false;  // with us
   };
   std::vector<Mapped> mapped;
+  std::vector<pads::Range> mapped_ranges() const {
+    std::vector<pads::Range> out;
+    for (const Mapped& one : mapped) out.push_back({one.start, one.start + one.bytes});
+    return out;
+  }
   Mapped room;
   bool unwanted = false;  // to go when threads stand still
   bool is_nested = false;     // threads know themselves by other numbers than we do
@@ -133,7 +138,7 @@ class FastCode {
   };
   Result<Segment*> segment_at(uint64_t address, const AddressLayout& layout,
                               const std::function<bool()>& stop);
-  void keep(const std::shared_ptr<const pads::Sweep>& sweep);
+  void keep(const pads::Known& known);
   bool is_as_known(const Segment& segment, uint64_t address) const;
   pads::Plan prepare(Segment& segment, uint64_t address, const Map& map) const;
   bool map_pads(Segment& segment, const pads::Plan& plan, const Map& map) const;

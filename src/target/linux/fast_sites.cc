@@ -497,8 +497,7 @@ void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   space->fast->remove_all();
   Thread* const thread = inside ? nullptr : tracer_.injectable(*space);
   if (thread == nullptr) return;
-  for (const FastCode::Mapped& one : space->fast->mapped)
-    (void)tracer_.remote_system_call(*thread, {SYS_munmap, one.start, one.bytes, 0, 0, 0, 0});
+  tracer_.remote_unmap(*thread, space->fast->mapped_ranges());
   space->fast.reset();
 }
 

@@ -117,6 +117,22 @@ Thread* Tracer::injectable(AddressSpace& space) {
 }
 
 Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call)[7]) {
+  TW_RETURN_IF_ERROR(lend_for_calls(thread));
+  const Result<int64_t> result = call_lent(thread, call);
+  TW_RETURN_IF_ERROR(end_lent_calls(thread));
+  return result;
+}
+
+/// Whatever of them is there.
+void Tracer::remote_unmap(Thread& thread, std::span<const pads::Range> ranges) {
+  if (ranges.empty() || !lend_for_calls(thread)) return;
+  const auto number = system_calls(thread.process->space->is_32_bit).munmap;
+  for (const pads::Range& one : ranges)
+    if (!call_lent(thread, {number, one.start, one.end - one.start, 0, 0, 0, 0}).ok()) break;
+  (void)end_lent_calls(thread);
+}
+
+Status Tracer::lend_for_calls(Thread& thread) {
   AddressSpace& space = *thread.process->space;
   if (!stands_in_program(thread) || in_32_bit_code(regs(thread)) != space.is_32_bit ||
       runs_in_kernel_only(thread))
@@ -128,15 +144,25 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
   if (space.system_call_at == 0 || !is_system_call(space, space.system_call_at))
     space.system_call_at = find_system_call(space, thread.tid, gives_up);
   if (space.system_call_at == 0) return {Errc::Target, "no system call instruction found"};
-  TW_RETURN_IF_ERROR(Lent::lend(*this, thread));
+  return Lent::lend(*this, thread);
+}
+
+/// Behind lend_for_calls(), as often as one likes, and until it fails.
+Result<int64_t> Tracer::call_lent(Thread& thread, const uint64_t (&call)[7]) {
+  AddressSpace& space = *thread.process->space;
   user_regs_struct& regs_now = thread.regs;
+  regs_now = thread.doing.lent()->regs;
   regs_now.rip = space.system_call_at;
   set_system_call(regs_now, call, space.is_32_bit);
   trace(PTRACE_SETREGS, thread.tid, 0, &regs_now);
-  Result<int64_t> result = Error{Errc::Target, "a system call could not be run in the program", {}};
-  if (Lent::make_call(*this, thread, call))
-    result = system_call_result(regs(thread), space.is_32_bit);
-  if (thread.run == Run::Late) space.no_calls_until_ns = monotonic_ns() + kNoCallsNs;
+  if (!Lent::make_call(*this, thread, call))
+    return {Errc::Target, "a system call could not be run in the program"};
+  return system_call_result(regs(thread), space.is_32_bit);
+}
+
+Status Tracer::end_lent_calls(Thread& thread) {
+  if (thread.run == Run::Late)
+    thread.process->space->no_calls_until_ns = monotonic_ns() + kNoCallsNs;
   if (thread.run != Run::Stopped)
     return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
   Lent::give_back(*this, thread);
@@ -152,7 +178,7 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
     return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
   thread.fresh = false;
   thread.asked = false;
-  return result;
+  return {};
 }
 
 Arena* Tracer::arena_near(Thread& thread, uint64_t address) {
@@ -184,9 +210,10 @@ Arena* Tracer::arena_near(Thread& thread, uint64_t address) {
 
 void Tracer::unmap_arenas(Thread& thread) {
   AddressSpace& space = *thread.process->space;
-  const auto number = system_calls(space.is_32_bit).munmap;
+  std::vector<pads::Range> ranges;
   for (const Arena& arena : space.arenas())
-    if (!remote_system_call(thread, {number, arena.start, arena.size, 0, 0, 0, 0}).ok()) break;
+    ranges.push_back({arena.start, arena.start + arena.size});
+  remote_unmap(thread, ranges);
   space.arenas().clear();
 }
 

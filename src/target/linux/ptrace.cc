@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -215,26 +216,32 @@ std::optional<ProcStatus> proc_status(Tid tid) {
 
 namespace {
 
+/// Takes a number, and the character behind it; the line's end is as good as a space.
+bool take_number(std::string_view& text, uint64_t& number, int base, char behind) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  const auto length = static_cast<size_t>(end - text.data());
+  if (error != std::errc{} || (length < text.size() ? *end : ' ') != behind) return false;
+  text.remove_prefix(std::min(length + 1, text.size()));
+  return true;
+}
+
+/// proc_pid_maps(5): "START-END rwxp OFFSET MAJOR:MINOR INODE", and a path behind some spaces.
 std::optional<Mapping> parse_mapping(std::string_view line) {
   Mapping map;
-  char flags[5] = {};
-  int path_at = 0;
-  const std::string text(line);
-  unsigned long start = 0, end = 0, offset = 0, inode = 0;
-  unsigned major = 0, minor = 0;
-  if (std::sscanf(text.c_str(), "%lx-%lx %4s %lx %x:%x %lu %n", &start, &end, flags, &offset,
-                  &major, &minor, &inode, &path_at) < 7)
+  uint64_t major = 0, minor = 0;
+  if (!take_number(line, map.start, 16, '-') || !take_number(line, map.end, 16, ' ') ||
+      line.size() < 5)
     return std::nullopt;
-  map.start = start;
-  map.end = end;
-  map.file_offset = offset;
-  map.device = makedev(major, minor);
-  map.inode = inode;
-  map.readable = flags[0] == 'r';
-  map.writable = flags[1] == 'w';
-  map.executable = flags[2] == 'x';
-  map.shared = flags[3] == 's';
-  if (path_at > 0) map.path = text.substr(static_cast<size_t>(path_at));
+  map.readable = line[0] == 'r';
+  map.writable = line[1] == 'w';
+  map.executable = line[2] == 'x';
+  map.shared = line[3] == 's';
+  line.remove_prefix(5);
+  if (!take_number(line, map.file_offset, 16, ' ') || !take_number(line, major, 16, ':') ||
+      !take_number(line, minor, 16, ' ') || !take_number(line, map.inode, 10, ' '))
+    return std::nullopt;
+  map.device = makedev(static_cast<unsigned>(major), static_cast<unsigned>(minor));
+  map.path = line.substr(std::min(line.find_first_not_of(' '), line.size()));
   return map;
 }
 

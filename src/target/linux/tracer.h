@@ -101,8 +101,7 @@ class Tracer {
   Decision on_step(Thread& thread, int code, bool parking);
   Decision on_system_call(Thread& thread);
   void pass(Thread& thread, uint64_t address, Patch& patch);
-  void step_in_place(Thread& thread, uint64_t address);
-  void system_call_in_place(Thread& thread, uint64_t address);
+  void step_in_place(Thread& thread, uint64_t at), system_call_in_place(Thread&, uint64_t at);
   void handler_entered(Thread& thread), forget_handler(Thread& thread);
   bool returned_to_site(Thread& thread);
 
@@ -116,8 +115,10 @@ class Tracer {
   Status insert_site(Pid pid, uint64_t address), remove_site(Pid pid, uint64_t address);
   void prepare_copy(Thread& thread, uint64_t address, Patch& patch);
   Result<int64_t> remote_system_call(Thread& thread, const uint64_t (&call)[7]);
+  void remote_unmap(Thread& thread, std::span<const pads::Range> some), unmap_arenas(Thread&);
+  Status lend_for_calls(Thread& thread), end_lent_calls(Thread& thread);
+  Result<int64_t> call_lent(Thread& thread, const uint64_t (&call)[7]);
   Arena* arena_near(Thread& thread, uint64_t address);
-  void unmap_arenas(Thread& thread);
   Thread* injectable(AddressSpace& space);
 
   // --- debug registers (debug_registers.cc)
