@@ -167,6 +167,8 @@ class Event:
         try:
             gdb.say("tstart")
         except Refused as error:
+            if self.struck.is_set():
+                raise  # of a server that is gone GDB says many things
             # Nothing else may be wrong.
             demand(self.limited and "does not fit" in str(error), f"tstart: {error}")
             self.soak.count("refused for want of memory")
