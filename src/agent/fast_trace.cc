@@ -37,8 +37,6 @@ constexpr std::chrono::milliseconds kPollFor(10), kTakeFor(150), kCloseAtEndFor(
 /// Of threads at a full ring, a quarter of a second and two seconds: see tracewell_hit_plan. The
 /// scheduler may keep a tracer waiting for as long as the first where many threads are busy.
 constexpr uint32_t kShortPatience = 625, kLongPatience = 5000;
-/// How long rings are read all the time once they have filled up.
-constexpr std::chrono::milliseconds kMoment(100), kWhile(5000), kAtFirst(500);
 constexpr uint64_t kMemoryHead = 11, kVariableBlock = 13;  // of blocks in a frame
 
 bool is_of_registers(const tracewell_step& step) {
@@ -96,8 +94,6 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes, uint64_t rings_b
     vector_parts_.clear();
   fast::set_vectors(geometry_, vector_parts_, processor_.vectors_direct);
   prepare_rings();
-  looked_at_ = Steady::now();
-  full_at_ = looked_at_ + kAtFirst - kWhile;  // much may come at once as the program goes on
   times_.begin(read_ticks(), clock_());
   set_clock(area);
   reader_.emplace(shared_.bytes, shape_);
@@ -430,29 +426,13 @@ void FastTrace::take(FastHits& taker, Share share) {
   tell_time();
   if (share != Share::All) {
     reader_->take_all(to_hits(taker), for_a_while(share));
-    hurry();
+    sites_.hurry(pace_.after_read(Steady::now(), reader_->bytes_read(), shape_.ring_bytes));
     return free_drained();
   }
   const auto is_enough = [this](uint64_t) { return !wanted_ || quits_(); };
   reader_->take_all(to_hits(taker), is_enough);  // or goes on with what is under way
   if (!reader_->left_off()) reader_->take_all(to_hits(taker), is_enough);
   free_drained();
-}
-
-/// Where what comes between two ticks would fill an eighth of a ring, all the time, and a moment
-/// longer; then often for a while, since more may come at once, and a full ring keeps its thread
-/// waiting.
-void FastTrace::hurry() {
-  constexpr std::chrono::milliseconds kTick(10);
-  constexpr std::chrono::microseconds kAlways(20), kOften(500), kNever(0);
-  const auto now = Steady::now();
-  const uint64_t bytes = reader_->bytes_read() - bytes_before_;
-  if (bytes * kTick > (now - looked_at_) * uint64_t{shape_.ring_bytes / 8}) full_at_ = now;
-  bytes_before_ += bytes;
-  looked_at_ = now;
-  sites_.hurry(now > full_at_ + kWhile    ? kNever
-               : now > full_at_ + kMoment ? kOften
-                                          : kAlways);
 }
 
 HitLosses FastTrace::losses() const {

@@ -20,6 +20,7 @@
 #include "agent/fast_body.h"
 #include "agent/fast_hits.h"
 #include "agent/hit_way.h"
+#include "agent/read_pace.h"
 #include "agent/thread_numbers.h"
 #include "agent/variables.h"
 #include "axjit/compile.h"
@@ -149,7 +150,7 @@ class FastTrace {
   void take_record(const fast::RingRecord& record, FastHits& hits);
   int64_t tid_of(const fast::RingRecord& record) const;
   fast::RingReader::Enough for_a_while(Share share);
-  void tell_time(), hurry();
+  void tell_time();
   void look_at_memory(const target::FastSites::Conduct& now);
   void free_drained();
   bool make_frame(const fast::RingRecord& record, FastHit& hit);
@@ -160,8 +161,7 @@ class FastTrace {
   const RegisterLayout& layout_;
   Clock clock_;
   std::function<bool()> quits_;
-  std::chrono::steady_clock::time_point full_at_, looked_at_;  // when much came; when we looked
-  uint64_t bytes_before_ = 0;                          // that had been read when we looked
+  ReadPace pace_;
   bool wanted_ = true;                                 // are hits?
   std::vector<uint32_t> retired_;                      // rings that are still to be read
   std::vector<bool> populated_;                        // rings: they are, or will be soon

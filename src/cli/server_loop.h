@@ -77,6 +77,7 @@ class ServerLoop {
   void watch_alone();
   void note_alone(const target::StopEvent& event);
   void end_alone();
+  void go_on_alone();
 
   target::Target& target_;
   agent::Trace* trace_;
@@ -88,6 +89,7 @@ class ServerLoop {
   bool had_process_ = false;  // when this debugger came
   /// Non-stop: the debugger is gone, who ran runs on, and why the others stand still.
   bool alone_ = false;
+  bool was_non_stop_ = false;  // before a program was left to its trace
   std::map<target::Tid, target::StopEvent> stops_;
   StandingTime stood_;
   bool done_ = false;

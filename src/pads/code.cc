@@ -9,7 +9,7 @@ namespace tracewell::pads {
 
 namespace {
 
-/// Four bytes for each are kept then.
+/// Two bytes for each are kept then, and one is in use.
 constexpr size_t kKeptMax = size_t{64} << 20;
 
 }  // namespace

@@ -49,7 +49,7 @@ struct CodeInput {
   std::vector<Range> kept;        // never to be written, such as restartable sequences
   std::vector<uint64_t> kept_ends;  // nor the instructions that end at these
   std::function<bool()> stop;       // asked now and then: is nobody to know any more? May be empty
-  Known known;                        // Code::known() of before, if it is of the same code still
+  Known known;                      // Code::known() of before, if it is of the same code still
 };
 
 /// Holds a copy of the code. Pages of it that are all zeros are none: they are not written to, and

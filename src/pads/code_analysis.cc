@@ -37,20 +37,19 @@ void CodeAnalysis::look_at_all() {
   take_padding();
 }
 
-/// From what was found before, if that followed from the same.
+/// As it was found before, if it follows from the same.
 void CodeAnalysis::take_padding() {
-  if (code_.sweep_ == input_.known.sweep && input_.known.padding != nullptr &&
-      input_.known.padding->follows_from(code_.flags_.bytes())) {
-    code_.padding_ = input_.known.padding;
-    std::ranges::copy(code_.padding_->found(), code_.flags_.data());
+  const auto& before = input_.known.padding;
+  const Bytes known = code_.flags_.bytes();
+  if (code_.sweep_ == input_.known.sweep && before != nullptr && before->follows_from(known)) {
+    code_.padding_ = before;
+    for (const auto& [range, flag] : before->marks()) mark(range, flag);
     return;
   }
-  if (!code_.may_be_kept_) return find_padding();
-  ZeroedBytes before(code_.flags_.size());
-  before.put(0, code_.flags_.bytes());
+  const auto padding = std::make_shared<Padding>(known);
+  padding_ = padding.get();
   find_padding();
-  if (why_ == nullptr)
-    code_.padding_ = std::make_shared<Padding>(std::move(before), code_.flags_.bytes());
+  if (why_ == nullptr) code_.padding_ = padding;
 }
 
 void CodeAnalysis::find_padding() {
@@ -178,12 +177,17 @@ void CodeAnalysis::find_padding_ahead(Range range) {
 bool CodeAnalysis::leads_nowhere(Range instruction, bool dead, bool is_filler, bool ends) {
   if (code_.entered(instruction.start)) dead = false;
   if (dead && is_filler) {
-    mark(instruction, Code::kPadding);
+    mark_found(instruction, Code::kPadding);
   } else if (dead) {
-    mark(instruction.start, Code::kEntered);
+    mark_found({instruction.start, instruction.start + 1}, Code::kEntered);
     dead = false;
   }
   return dead || ends;
+}
+
+void CodeAnalysis::mark_found(Range range, uint8_t flag) {
+  mark(range, flag);
+  padding_->add(range, flag);
 }
 
 /// More than there can be is what somebody has made up.

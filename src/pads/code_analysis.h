@@ -39,6 +39,7 @@ class CodeAnalysis {
   void find_padding();
   void find_padding(Range range);
   void find_padding_ahead(Range range);
+  void mark_found(Range range, uint8_t flag);
   bool leads_nowhere(Range instruction, bool dead, bool is_filler, bool ends);
   std::optional<uint64_t> load(uint64_t address, size_t size) const;
   void mark(uint64_t address, uint8_t flag);
@@ -53,6 +54,7 @@ class CodeAnalysis {
   std::vector<Area> data_ = input_.data;  // in the order of addresses; a program may map much
   Code& code_;
   const Sweep& sweep_;
+  Padding* padding_ = nullptr;    // that is being found
   std::vector<bool> has_table_;   // of functions: it names one that was recognised
   std::vector<bool> strange_;     // it jumps through slots that hold no addresses of code
   const char* why_ = nullptr;     // it is to be left off

@@ -2,27 +2,41 @@
 // as much work as the rest, and from one run to the next little of what it follows from changes.
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <cstdint>
-#include <utility>
+#include <vector>
 
 #include "base/bytes.h"
-#include "base/zeroed.h"
+#include "base/murmur3.h"
+#include "pads/range.h"
 
 namespace tracewell::pads {
 
 class Padding {
  public:
-  /// `before` and `found`: one byte of flags for each of the code, without and with it.
-  Padding(ZeroedBytes before, Bytes found) : before_(std::move(before)), found_(found.size()) {
-    found_.put(0, found);
+  /// What was marked with a flag of Sweep.
+  struct Mark {
+    Range range;
+    uint8_t flag;
+  };
+
+  /// `known`: one byte of flags for each of the code, before any padding is marked.
+  explicit Padding(Bytes known) : print_(murmur3_x64_128(known, 0)) {}
+
+  /// A program can make code with the same print; what is written over it then is its own loss.
+  bool follows_from(Bytes known) const { return murmur3_x64_128(known, 0) == print_; }
+  /// One behind the other.
+  void add(Range range, uint8_t flag) {
+    if (!marks_.empty() && marks_.back().flag == flag && marks_.back().range.end == range.start)
+      marks_.back().range.end = range.end;
+    else marks_.push_back({range, flag});
   }
-  bool follows_from(Bytes known) const { return std::ranges::equal(before_.bytes(), known); }
-  Bytes found() const { return found_.bytes(); }
-  uint64_t memory_bytes() const { return before_.size() + found_.size(); }
+  const std::vector<Mark>& marks() const { return marks_; }
+  uint64_t memory_bytes() const { return marks_.capacity() * sizeof(Mark); }
 
  private:
-  ZeroedBytes before_, found_;
+  std::array<uint64_t, 2> print_;
+  std::vector<Mark> marks_;
 };
 
 }  // namespace tracewell::pads

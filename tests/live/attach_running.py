@@ -82,6 +82,28 @@ def alone_and_non_stop():
         watcher.runs()
 
 
+def left_to_its_trace():
+    """Whoever looks after a trace that went on without a debugger finds running threads as well."""
+    with watching(BUSY, IDLE) as watcher:
+        server = Server([*TRACEWELL, "--attach-running", "localhost:0", str(watcher.pid)])
+        try:
+            client = Client(port_of(server))
+            looks_around(client, watcher)
+            client.ask("QTinit")
+            client.ask(f"QTDP:1:{watcher.address('main'):x}:E:0:0")
+            client.ask("QTDisconnected:1")
+            client.console("QTStart")
+            client.vanish()
+            server.wait_for("Remote side has terminated connection")
+            client = Client(port_of(server))
+            looks_around(client, watcher)
+            check(client.say("qTStatus").startswith("T1"), "the trace runs")
+            client.ask("QTStop")
+        finally:
+            server.stop()
+        watcher.runs()
+
+
 def stock_gdb():
     """Where no thread is known to stand still, GDB stops one of them while it reads symbols. Before
     it leaves the program, which is a stop, it says how often threads have gone to sleep."""
@@ -133,6 +155,7 @@ def kept():
 
 def main():
     alone_and_non_stop()
+    left_to_its_trace()
     stock_gdb()
     kept()
 

@@ -144,7 +144,7 @@ class AddressSpace {
     std::vector<uint64_t> starts;
   };
   std::map<uint64_t, Sequences> sequences;
-  /// What the bytes of code told when tracepoints were put there last, by where it begins.
+  /// What was known of code when tracepoints were put there last, by where it begins.
   std::map<uint64_t, pads::Known> known_code;
 
   std::optional<uint32_t> owner;  // the user whose program it was when it was opened

@@ -78,7 +78,8 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
 void FastCode::keep(const pads::Known& known) {
   if (known.sweep == nullptr || known.memory_bytes() > kKeptBytesMax) return;
   uint64_t bytes = known.memory_bytes();
-  for (const auto& [start, other] : space_.known_code) bytes += other.memory_bytes();
+  for (const auto& [start, other] : space_.known_code)
+    if (start != known.sweep->range().start) bytes += other.memory_bytes();
   if (bytes > kKeptBytesMax) space_.known_code.clear();
   space_.known_code[known.sweep->range().start] = known;
 }

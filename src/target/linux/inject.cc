@@ -123,13 +123,16 @@ Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call
   return result;
 }
 
-/// Whatever of them is there.
-void Tracer::remote_unmap(Thread& thread, std::span<const pads::Range> ranges) {
-  if (ranges.empty() || !lend_for_calls(thread)) return;
+/// Whatever of them is there. One that cannot be unmapped does not keep the others.
+void Tracer::remote_unmap(Thread& thread, std::span<const pads::Range> some) {
   const auto number = system_calls(thread.process->space->is_32_bit).munmap;
-  for (const pads::Range& one : ranges)
-    if (!call_lent(thread, {number, one.start, one.end - one.start, 0, 0, 0, 0}).ok()) break;
-  (void)end_lent_calls(thread);
+  while (!some.empty() && lend_for_calls(thread)) {
+    for (bool made = true; made && !some.empty(); some = some.subspan(1)) {
+      const pads::Range one = some.front();
+      made = call_lent(thread, {number, one.start, one.end - one.start, 0, 0, 0, 0}).ok();
+    }
+    if (!end_lent_calls(thread)) return;
+  }
 }
 
 Status Tracer::lend_for_calls(Thread& thread) {
@@ -150,6 +153,8 @@ Status Tracer::lend_for_calls(Thread& thread) {
 /// Behind lend_for_calls(), as often as one likes, and until it fails.
 Result<int64_t> Tracer::call_lent(Thread& thread, const uint64_t (&call)[7]) {
   AddressSpace& space = *thread.process->space;
+  if (!is_system_call(space, space.system_call_at))
+    return {Errc::Target, "the system call instruction is gone"};
   user_regs_struct& regs_now = thread.regs;
   regs_now = thread.doing.lent()->regs;
   regs_now.rip = space.system_call_at;

@@ -148,7 +148,10 @@ bool Lent::make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]) 
     lent->cancel_call(thread.tid, thread.regs);
     (void)run(tracer, thread);
   }
-  return ours && run(tracer, thread);
+  const bool made = ours && run(tracer, thread);
+  if (lent->filtered && thread.run == Run::Stopped)
+    trace(PTRACE_SETOPTIONS, thread.tid, 0, lent->options);
+  return made;
 }
 
 /// Filters and dispatchers of system calls are the program's, and not for ours.
