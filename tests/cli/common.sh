@@ -54,6 +54,14 @@ runs_32_bit_programs() {
   false
 }
 
+# within SECONDS COMMAND...: it may take that much of the processor's time, however long others have
+# the processor meanwhile. 152: it took more.
+within() (
+  ulimit -St "$1"
+  shift
+  exec "$@"
+)
+
 finish() {
   [ "$failures" = 0 ] && [ ! -e "$work/not-found" ] || exit 1
   echo ok

@@ -47,7 +47,7 @@ PYTHON
   for _ in {1..8}; do printf '"a=" $n "," '; done
   echo '}'
 } >"$work/fields.fmt"
-timeout 10 "$tracewell" report --format jsonl -t "$work/fields.fmt" "$work/two.jsonl" \
+within 10 "$tracewell" report --format jsonl -t "$work/fields.fmt" "$work/two.jsonl" \
   >"$work/out" 2>"$work/err" || fail "rows of many fields: $? $(cat "$work/err")"
 lines 2
 grep -q '"fields":{"a":"3E80","a_2":"3E80",.*"a_128000":"3E80 ,"}' "$work/out" ||
@@ -56,7 +56,7 @@ grep -q '"fields":{"a":"3E80","a_2":"3E80",.*"a_128000":"3E80 ,"}' "$work/out" |
 # Each of many events within its bound: together they have another one, which can be raised.
 printf '010 1.0 L=APPL "x" {{ $n = 16000 }} LOOP $n { %s}\n' "$(printf 'G0 %.0s' {1..60})" \
   >"$work/loops.fmt"
-timeout 30 "$tracewell" report -t "$work/loops.fmt" --template-work 20 "$work/hooks.jsonl" \
+within 30 "$tracewell" report -t "$work/loops.fmt" --template-work 20 "$work/hooks.jsonl" \
   >"$work/out" 2>"$work/err" || fail "many events: $? $(cat "$work/err")"
 [ "$(grep -c ' x$' "$work/out")" -lt 50 ] || fail 'more than 20 million instructions'
 over='x \*\*\* the instruction limit for all events together is used up (--template-work)'

@@ -154,14 +154,14 @@ sed -n 's/^+ \(....\) .*/- \1/p' "$work/many.trc" | sed '1i* /etc/trcfmt' >"$wor
 cp "$work/templates" "$work/before"
 : >"$work/empty"
 for file in empty templates; do
-  timeout 20 "$tracewell" trcupdate -t "$work/$file" "$work/many" || fail "many into $file"
+  within 20 "$tracewell" trcupdate -t "$work/$file" "$work/many" || fail "many into $file"
 done
 cmp "$work/empty" "$work/templates" || fail "many templates"
-timeout 20 "$tracewell" trcupdate -o -t "$work/templates" "$work/many.undo" || fail "taken back"
+within 20 "$tracewell" trcupdate -o -t "$work/templates" "$work/many.undo" || fail "taken back"
 cmp "$work/before" "$work/templates" || fail "many taken back to the byte"
-timeout 20 "$tracewell" trcupdate -t "$work/templates" "$work/none" || fail "many deleted"
+within 20 "$tracewell" trcupdate -t "$work/templates" "$work/none" || fail "many deleted"
 [ -s "$work/templates" ] && fail "some of many are left"
-timeout 20 "$tracewell" trcupdate -o -t "$work/templates" "$work/none.undo" || fail "many put back"
+within 20 "$tracewell" trcupdate -o -t "$work/templates" "$work/none.undo" || fail "many put back"
 cmp "$work/before" "$work/templates" || fail "many put back to the byte"
 # Nobody named the file that takes the changes back: what is there may be somebody's.
 rm "$work/none.undo.trc"
