@@ -9,8 +9,8 @@
 # tools/install_deps installs; none is skipped but those that need what is no Debian package.
 # A script may say in its first ten lines `# timeout: SECONDS` (default 120), `# labels: live`,
 # `# labels: timing` (it compares times: with a sanitizer it would compare the sanitizer's),
-# `# labels: answers` (it starts hundreds of short commands. Sanitized, it would take minutes, and
-# show what unit tests and fuzz targets show: only tools/long runs it sanitized),
+# `# labels: answers` (it starts hundreds of commands or programs. Sanitized, it would take up to
+# minutes, and show what unit tests and fuzz targets show: only tools/long runs it sanitized),
 # `# serial` (nothing else may run beside it), `# waits` (nearly all of its time it sleeps or waits
 # for a deadline: it takes half the room of another test), `# skips` (when it prints
 # `skipped: WHY`, ctest says so). Those in tests/live have the label live already, those in
@@ -28,6 +28,8 @@ set(timeout_times 1)
 set(test_options "")
 set(script_environment "")
 set(test_sanitizer "")
+# Memory that the sanitizer gives back to the kernel after some seconds is mapped anew.
+set(asan_options strict_string_checks=1:allocator_release_to_os_interval_ms=-1)
 # PATH: the distribution's own python3 first. A version manager's is a shell script that takes up to
 # twenty times as long to start, and tests start hundreds.
 set(test_environment
@@ -37,7 +39,7 @@ set(test_environment
   "TRACEWELL_INFERIORS=${TRACEWELL_INFERIORS_DIR}"
   "PYTHONDONTWRITEBYTECODE=1"
   "TRACEWELL_STRICT=1"  # what nobody has foreseen ends a server, which would tell of it and go on
-  "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
+  "ASAN_OPTIONS=${asan_options}:detect_stack_use_after_return=1"
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=halt_on_error=1")
 if(TRACEWELL_SANITIZE)
@@ -47,7 +49,7 @@ if(TRACEWELL_SANITIZE)
   # targets, which run the same code, look for them.
   # So it does to keep the frames of functions that have returned.
   set(script_environment "LSAN_OPTIONS=detect_leaks=0"
-    "ASAN_OPTIONS=detect_stack_use_after_return=0:strict_string_checks=1")
+    "ASAN_OPTIONS=${asan_options}:detect_stack_use_after_return=0")
   set(timeout_times 5)
   # What is watched is the product; to watch each EXPECT as well, and to optimise it much, takes
   # minutes. (Without any, what tests and product both instantiate would be slow in the product.)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 300
+# labels: answers
 # A file that is cut while it is mapped reads as zeros from there on. Each command says so: a trace,
 # its index and images. docs/threat-model.md
 . "$(dirname "$0")/common.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # tracewell diff
 . "$(dirname "$0")/common.sh"
 squares=$TRACEWELL_SOURCE/examples/travel/squares.py

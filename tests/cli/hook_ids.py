@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # skips
 # timeout: 300
+# labels: answers
 """Ids of processes and threads that are used again: each hook that was made is in the log, or
 counted as lost, and stands under the process that made it. TRACEWELL_ROUNDS=20 for a long run."""
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 300
+# labels: answers
 # tracewell info of traces of steps: the same whether their index is at hand or not.
 . "$(dirname "$0")/common.sh"
 samples=$TRACEWELL_SOURCE/tests/formats/data

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # A log of trace hooks whose folder somebody renames while its trace runs: the collector follows it,
 # and so do the commands that tell of it.
 . "$(dirname "$0")/common.sh"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # waits
 # timeout: 200
+# labels: answers
 # tracewell note: notes beside a trace, and what becomes of them.
 . "$(dirname "$0")/common.sh"
 data=$TRACEWELL_SOURCE/tests/formats/data

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # tracewell report: templates that make much of little. An event has a budget, its line says when
 # that was spent, and the signal to quit ends the report in the middle of a thousand such events.
 . "$(dirname "$0")/common.sh"

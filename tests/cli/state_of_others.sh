@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # Where a user's templates, groups, defaults and usual log are, $XDG_STATE_HOME says, or $HOME. What
 # another user decides there is not used, and nothing is written there; commands say so. Needs root,
 # to be two users.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # Ends of a trace that nobody planned: Ctrl-C and other signals to `trace`, its death, that of its
 # collector; and what the collector needs goes away under it.
 . "$(dirname "$0")/common.sh"

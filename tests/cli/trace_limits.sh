@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # Programs and commands that may not make large files (ulimit -f): the program runs as it would
 # untraced and hears nothing of it, whatever it does with SIGXFSZ itself; what is lost is counted;
 # commands and the collector say what they cannot write, or write it in several files.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # What options of trace do, seen in the log: -X and -x, -n, -s, -T; channels 1 to 7 beside each
 # other; programs that are 32-bit and static.
 . "$(dirname "$0")/common.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # trcupdate: templates are added, replaced and deleted; what it writes takes that back to the byte.
 . "$(dirname "$0")/common.sh"
 export TRACEWELL_TEMPLATES=$work/trcfmt

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# labels: answers
 """What a step left in registers, it may not tell itself ("after_known":false): its thread's next
 step does. Whether a trace is JSON lines that tell so, or an x64dbg trace whose reader finds out by
 itself, questions have the same answers. Random traces of up to three threads."""

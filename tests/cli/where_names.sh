@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: answers
 # --where with --image: a program of kilobytes has names that would be megabytes at each step. To
 # search all of them for a large pattern ends, and says that it has; for a small one nothing is cut.
 . "$(dirname "$0")/common.sh"
