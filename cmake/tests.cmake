@@ -21,7 +21,7 @@ set(test_definitions
   TRACEWELL_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
   TRACEWELL_INFERIORS_DIR="${TRACEWELL_INFERIORS_DIR}")
 set(files_of_a_shard 15)
-# Of the four places that tools/run_tests gives to all.
+# Of the five places that tools/run_tests gives to all.
 set(places_of_a_test 2)
 # Of a build without sanitizers, on a quiet machine; others may be several times as slow.
 set(timeout_times 1)
