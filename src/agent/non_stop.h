@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,17 @@ struct NonStopState {
   bool confirmed = false;
   std::map<target::Tid, target::StopEvent> stops;  // why those stand still that do
   StopQueue queue;
+  /// Of these processes, in which nobody stood still when this debugger asked, the first thread
+  /// that it stops is sampled. Stock GDB lets that one go on once it has read symbols.
+  std::set<target::Pid> to_sample;
+  /// It has said which signals to pass, as GDB does right before it lets a thread go on. Where it
+  /// asks for registers instead, its user has said "interrupt" in between: it believes the thread
+  /// to have stood still all the time, and has forgotten all that it knew of it.
+  bool says_signals = false;
 };
+
+class Session;
+/// Before its registers are told.
+void stop_if_sampled(Session& session, const target::ThreadInfo& thread);
 
 }  // namespace tracewell::agent

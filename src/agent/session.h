@@ -144,7 +144,7 @@ class Session {
   bool traces_alone() const;
   /// Are there breakpoint commands that shall?
   bool commands_alone() const;
-  std::string stop_reply(const target::StopEvent& event);
+  std::string stop_reply(const target::StopEvent& event, bool all_registers = false);
   Status go_on(uint64_t bytes) { return inbox_.go_on(bytes); }  // see there
   /// Inserts or removes, and remembers what is to be removed should the debugger vanish.
   Status set_breakpoint(target::Pid pid, const rsp::BreakpointRequest& request);

@@ -65,6 +65,12 @@ void StopQueue::forget(target::Pid pid) {
   replies_.erase(std::remove_if(replies_.begin() + 1, replies_.end(), gone), replies_.end());
 }
 
+void stop_if_sampled(Session& session, const target::ThreadInfo& thread) {
+  if (!thread.sampled || !session.non_stop.says_signals) return;
+  session.target.non_stop()->stop_sampled(thread.tid);
+  session.threads_changed();
+}
+
 Status Session::knows_program(target::Pid pid) const {
   if (!non_stop.queue.holds_exec(pid) && !target.exec_untold(pid)) return {};
   return Error{Errc::Target,
@@ -84,6 +90,8 @@ Status Session::set_non_stop(bool on) {
   non_stop.on = on;
   threads_changed();
   non_stop.queue.clear();
+  non_stop.to_sample.clear();
+  non_stop.says_signals = false;
   if (on) {
     (void)let_others_run();
     if (last_stop && last_stop->kind != StopEvent::Kind::Exited &&
@@ -120,11 +128,18 @@ StopEvent Session::stop_of(const target::ThreadInfo& thread) const {
 
 std::string Session::report_anew() {
   non_stop.queue.clear();
+  non_stop.says_signals = false;
+  bool any_stands = false;
   for (const target::ThreadInfo& thread : threads())
     if (!thread.running) {
       const StopEvent event = stop_of(thread);
       (void)non_stop.queue.push(event, stop_reply(event));
+      any_stands = true;
     }
+  non_stop.to_sample.clear();
+  if (options.samples && !any_stands)
+    for (const target::ProcessInfo& process : target.processes())
+      non_stop.to_sample.insert(process.pid);
   return non_stop.queue.first();
 }
 
@@ -139,6 +154,12 @@ std::map<target::Tid, StopEvent> Session::leave_as_is() {
   if (options.programs) options.programs->leave();
   if (trace && trace->control()) trace->control()->client_lost();
   ask_for_nothing();
+  // Those that only seemed to stand still do so for nobody now.
+  std::vector<target::ResumeAction> actions;
+  for (const target::ThreadInfo& thread : target.threads(0))
+    if (thread.sampled) actions.push_back({.tid = thread.tid});
+  for (const target::ResumeAction& action : actions) non_stop.stops.erase(action.tid);
+  if (!actions.empty()) (void)target.resume(actions);
   return std::move(non_stop.stops);
 }
 
@@ -150,6 +171,8 @@ void Session::note_stop(const StopEvent& event) {
 void Session::on_event_alone(const StopEvent& event) {
   using Kind = StopEvent::Kind;
   const bool ended = event.kind == Kind::Exited || event.kind == Kind::Signalled;
+  // What the debugger remembers of one that it has taken to stand still (NonStop::sample()) is old.
+  const bool again = options.samples && non_stop.stops.contains(event.tid);
   if (ended) {
     std::erase_if(non_stop.stops, [&](const auto& stop) { return stop.second.pid == event.pid; });
     last_stop = event;
@@ -160,7 +183,7 @@ void Session::on_event_alone(const StopEvent& event) {
   } else {
     note_stop(event);
   }
-  if (non_stop.confirmed && non_stop.queue.push(event, stop_reply(event)))
+  if (non_stop.confirmed && non_stop.queue.push(event, stop_reply(event, again)))
     notify("Stop:" + non_stop.queue.first());
 }
 

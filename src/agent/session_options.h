@@ -37,6 +37,9 @@ struct SessionOptions {
   /// that no debugger sends, and nothing is obeyed that a request may hold (rsp::Decoder). What has
   /// not shown to be a debugger changes nothing (Session::in_doubt()). A noisy line is no reason.
   bool refuse_junk = false;
+  /// The first stop that a debugger asks for where it has found threads running is a sample
+  /// (target::NonStop). One that asks to be told of new threads stops all of them, and means it.
+  bool samples = false;
   /// One line for the server's user ("Detaching from process 7"); may be empty.
   std::function<void(std::string_view)> notice;
   /// Each packet that comes (true) and goes; may be empty.

@@ -39,6 +39,8 @@ Status Session::resume(std::vector<target::ResumeAction> actions) {
     if (thread && !knows_program(thread->pid)) action.signal = 0;  // meant for the old one
   }
   TW_RETURN_IF_ERROR(target.resume(actions));
+  non_stop.to_sample.clear();
+  non_stop.says_signals = false;
   for (const auto& action : actions) non_stop.stops.erase(action.tid);
   last_actions_ = std::move(actions);
   threads_changed();

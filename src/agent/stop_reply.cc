@@ -52,17 +52,21 @@ std::string reason(const StopEvent& event, const Session& session) {
   }
 }
 
-std::string expedited_registers(Session& session, const StopEvent& event) {
+std::string expedited_registers(Session& session, const StopEvent& event, bool all) {
   const RegisterLayout& layout = session.target.layout(event.pid);
   std::vector<uint8_t> block(layout.size_bytes);
   if (!session.target.read_registers(event.tid, block)) return "";
   const std::vector<uint8_t> known = session.target.known_registers(event.tid);
   const Register* frame = layout.find("rbp");
-  const Register* wanted[] = {
+  std::vector<const Register*> wanted = {
       frame ? frame : layout.find("ebp"),
       layout.sp_index ? &layout.registers[*layout.sp_index] : nullptr,
       layout.pc(),
   };
+  if (all) {
+    wanted.clear();
+    for (const Register& reg : layout.registers) wanted.push_back(&reg);
+  }
   std::string out;
   for (const Register* reg : wanted)
     if (reg && is_known(known, layout, *reg))
@@ -79,7 +83,7 @@ std::string gone(const Session& session, char letter, int number, target::Pid pi
 
 }  // namespace
 
-std::string Session::stop_reply(const StopEvent& event) {
+std::string Session::stop_reply(const StopEvent& event, bool all_registers) {
   switch (event.kind) {
     case Kind::Exited: return gone(*this, 'W', event.exit_code, event.pid);
     case Kind::Signalled:
@@ -93,7 +97,7 @@ std::string Session::stop_reply(const StopEvent& event) {
   std::string out = fmt::format("T{:02x}", stop_signal(event)) + reason(event, *this);
   const target::ThreadInfo* found = find_thread({event.pid, event.tid});
   if (!found) return out;
-  out += expedited_registers(*this, event);
+  out += expedited_registers(*this, event, all_registers);
   if (disabled("Tthread")) return out;
   out += "thread:" + thread_name(event.pid, event.tid) + ";";
   target::ThreadInfo thread = *found;

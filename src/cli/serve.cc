@@ -138,6 +138,7 @@ ServerOptions server_options(const ServeOptions& options, Settings& settings,
   };
   out.session.launch = options.launch;
   out.session.disabled = options.disabled;
+  out.session.samples = options.attach_running;
   out.session.notice = [&settings](std::string_view line) { settings.log.notice(line); };
   out.session.log_packet = [&settings](bool received, std::string_view text) {
     settings.log.packet(received, text);

@@ -41,6 +41,7 @@ struct ThreadInfo {
   std::string name;  // this and the next by Target::describe()
   int core = -1;     // -1 = not known
   bool running = false;  // non-stop: it was resumed, and no stop has been told
+  bool sampled = false;  // non-stop: it runs on behind the stop that was told (NonStop::sample())
 };
 
 /// A process that stands still until an event tells who has made it.

@@ -2,7 +2,7 @@
 //
 //   # a remark
 //   @ process 7                 a line of FakeTarget's description (target/fake/fake_target.h)
-//   @ trace                     there is a live tracing experiment; its clock stands still
+//   @ trace | samples           there is an experiment, its clock stands still | --attach-running
 //   @ files none|read-only      what vFile may do; default: everything
 //   @ settings | no-libthread-db  `monitor set` takes anything; its search path leads to none
 //   @ disable NAME              a packet that shall be unknown
@@ -38,7 +38,6 @@
 #include "target/fake/fake_target.h"
 
 namespace tracewell::agent::test {
-
 inline std::string show(std::string_view bytes) {
   std::string out;
   for (char c : bytes)
@@ -113,6 +112,7 @@ class Player {
     else if (text == "settings") options_.set = [](auto, auto) { return true; };
     else if (text == "no-libthread-db")
       options_.thread_locals = [] { return Status(Errc::NotFound, "no libthread_db"); };
+    else if (text == "samples") options_.samples = true;
     else if (text.starts_with("disable ")) options_.disabled.emplace(text.substr(8));
     else return target_.learn(text).ok();
     return true;

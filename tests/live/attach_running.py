@@ -105,8 +105,8 @@ def left_to_its_trace():
 
 
 def stock_gdb():
-    """Where no thread is known to stand still, GDB stops one of them while it reads symbols. Before
-    it leaves the program, which is a stop, it says how often threads have gone to sleep."""
+    """Where no thread is known to stand still, GDB asks for one that does while it reads symbols.
+    Before it leaves the program, which is a stop, it says how often threads have gone to sleep."""
     with watching(BUSY, IDLE) as watcher, folder() as work:
         server = Server([*TRACEWELL, "--attach-running", "--once", "localhost:0",
                          str(watcher.pid)])

@@ -8,100 +8,22 @@ import pathlib
 import re
 import subprocess
 import sys
-import threading
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from gdb_mi import Gdb  # noqa: E402
 from serve_common import (  # noqa: E402
-    AS_GDBSERVER, PATIENT, PROGRAM, alive, check, need, on_port, same)
+    AS_GDBSERVER, PROGRAM, alive, check, need, on_port, same)
 from trace_common import hardware_breakpoint  # noqa: E402
 
 TURNS = str(pathlib.Path(os.environ["TRACEWELL_INFERIORS"]) / "turns")
 NON_STOP = "set non-stop on"
 
 
-class Gdb:
-    """GDB in its machine interface. What is told of stops is kept until it is asked for."""
-
-    def __init__(self, *settings, program=TURNS):
-        self.process = subprocess.Popen(
-            ["gdb", "-nx", "-q", "-i=mi3", "-iex", "set debuginfod enabled off", *PATIENT, program],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.lines = []
-        self.news = threading.Condition()
-        threading.Thread(target=self._read, daemon=True).start()
-        self.at = 0  # stops are looked for from here on
-        for setting in ("set pagination off", "set confirm off", "set mi-async on", *settings):
-            self.do(setting)
-
-    def _read(self):
-        for line in self.process.stdout:
-            with self.news:
-                self.lines.append(line)
-                self.news.notify_all()
-
-    def _await(self, start, pattern):
-        with self.news:
-            while True:
-                for number in range(start, len(self.lines)):
-                    if re.match(pattern, self.lines[number]):
-                        return number
-                check(self.news.wait(60), f"no {pattern} after {''.join(self.lines[-20:])}")
-
-    def do(self, command):
-        """Its result record."""
-        with self.news:
-            start = len(self.lines)
-        self.process.stdin.write(command + "\n")
-        self.process.stdin.flush()
-        return self.lines[self._await(start, r"\^")].strip()
-
-    def stops(self, count):
-        """The next stops: a sorted list of (thread, why, function)."""
-        found = []
-        for _ in range(count):
-            number = self._await(self.at, r"\*stopped")
-            self.at = number + 1
-            line = self.lines[number]
-            pieces = [re.search(pattern, line) for pattern in
-                      (r'thread-id="(\d+)"', r'reason="([^"]+)"', r'func="([^"]+)"')]
-            why = [piece.group(1) if piece else "" for piece in pieces]
-            if why[1] == "signal-received":
-                why[1] += " " + re.search(r'signal-name="([^"]+)"', line).group(1)
-                why[2] = ""  # anywhere
-            if "exited" in why[1]:
-                why[1] += " " + re.search(r'exit-code="([^"]+)"', line).group(1)
-            found.append(tuple(why))
-        return sorted(found)
-
-    def states(self):
-        """Which threads run."""
-        text = self.do("-thread-info")
-        return re.findall(r'[{,]id="(\d+)".*?state="(\w+)"', text)
-
-    def value(self, expression):
-        found = re.search(r'value="(.*)"', self.do(f"-data-evaluate-expression {expression}"))
-        return found.group(1) if found else "none"
-
-    def moves(self, who):
-        """Does this thread's counter go on? Until it does; the watchdog is the caller's."""
-        before = self.value(f"turns[{who}]")
-        for _ in range(3000):
-            if self.value(f"turns[{who}]") != before:
-                return True
-            time.sleep(0.01)
-        return False
-
-    def quit(self):
-        self.process.stdin.write("-gdb-exit\n")
-        self.process.stdin.flush()
-        self.process.wait(timeout=60)
-
-
 def begin(server, mode=NON_STOP, to="main_work"):
-    gdb = Gdb(mode)
+    gdb = Gdb(mode, program=TURNS)
     gdb.do(f"-target-select remote {server.remote}")
     gdb.stops(1)
     gdb.do(f"-break-insert {to}")
@@ -180,7 +102,7 @@ def follow(gdb, *settings):
 def forks_into_both(gdb):
     """Child and parent are debugged at once: the child stands still, the parent runs on."""
     shown = [follow(gdb, "set detach-on-fork off")]
-    gdb._await(0, r'=thread-created,.*group-id="i2"')
+    gdb.await_line(0, r'=thread-created,.*group-id="i2"')
     shown += [gdb.do("-exec-continue --thread-group i2"), gdb.stops(1), gdb.states(),
               gdb.do("-data-evaluate-expression --thread 2 value")]
     shown.append(gdb.do("-exec-finish --thread 2"))
@@ -246,12 +168,12 @@ def detaching():
             while len(os.listdir(f"/proc/{program.pid}/task")) < 3:
                 time.sleep(0.01)
             with on_port("--attach", str(program.pid), program=AS_GDBSERVER) as server:
-                gdb = Gdb(NON_STOP)
+                gdb = Gdb(NON_STOP, program=TURNS)
                 gdb.do(f"-target-select remote {server.remote}")
                 same(len(gdb.states()), 3, "threads")
                 gdb.do("-exec-continue --all")
                 gdb.do("-break-insert -t first_work")
-                number = gdb._await(0, r'\*stopped.*first_work')
+                number = gdb.await_line(0, r'\*stopped.*first_work')
                 check(number, "the breakpoint was not told of")
                 check("done" in gdb.do("-target-detach"), "detach while threads run")
                 server.ended()
@@ -271,7 +193,7 @@ def reconnecting():
         gdb.process.kill()
         gdb.process.wait()
         server.wait_for("will reopen the connection")
-        gdb = Gdb(NON_STOP)
+        gdb = Gdb(NON_STOP, program=TURNS)
         gdb.do(f"-target-select remote {server.remote}")
         states = sorted(state for _, state in gdb.states())
         same(states, ["running", "running", "stopped"], "after coming back")
@@ -279,7 +201,7 @@ def reconnecting():
         gdb.process.kill()
         gdb.process.wait()
         server.wait_for("will reopen the connection", times=2)
-        gdb = Gdb("set non-stop off")
+        gdb = Gdb("set non-stop off", program=TURNS)
         gdb.do(f"-target-select remote {server.remote}")
         states = sorted(state for _, state in gdb.states())
         same(states, ["stopped"] * 3, "after coming back in all-stop mode")

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 
-from .common import ANSWER_SECONDS, Finding, demand, end, settle, status, threads_of
+from .common import ANSWER_SECONDS, Finding, demand, end, settle, status
 from .debugger import Ended, Gdb, Refused, Server, Silent
 from .groups import make_group
 from .looks import Before, look_at_family, look_for_strangers
@@ -136,9 +136,6 @@ class Event:
     def debugger(self):
         """One that has read the program's symbols, and is not connected yet."""
         settings = ["set non-stop on"] if self.running else []
-        if self.running and len(threads_of(self.pid)) == 1:
-            # As README says: GDB stops one thread while it reads libraries' symbols.
-            settings.append("set auto-solib-add off")
         gdb = Gdb(self.soak.work, os.path.realpath(f"/proc/{self.pid}/exe"), settings)
         self.gdbs.append(gdb)
         gdb.say("show version")

@@ -7,6 +7,7 @@ namespace tracewell::agent {
 void on_QThreadEvents(Session& session, std::string_view body, Reply& reply) {
   if (body != "0" && body != "1") return reply.error(1);
   session.target.process_control()->report_threads(body == "1");
+  session.non_stop.to_sample.clear();
   reply.ok();
 }
 

@@ -20,6 +20,7 @@ void on_p_read(Session& session, std::string_view body, Reply& reply) {
                                                   size_t{reg->size_bytes} * 2));
     return;
   }
+  stop_if_sampled(session, *thread);
   std::vector<uint8_t> block(layout.size_bytes);
   if (!session.target.read_registers(thread->tid, block)) return reply.error(1);
   if (is_known(session.target.known_registers(thread->tid), layout, *reg))

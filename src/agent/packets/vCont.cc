@@ -27,6 +27,18 @@ target::ResumeAction translate(const rsp::VContAction& action, target::Tid tid, 
 
 }  // namespace
 
+/// GDB stops one thread of what it finds running, and reads symbols while it believes that to stand
+/// still.
+bool takes_sample(Session& session, const std::vector<rsp::VContAction>& actions,
+                  const std::vector<target::Tid>& stop) {
+  const bool names_one = actions.size() == 1 && actions[0].thread && actions[0].thread->tid > 0;
+  const auto* const thread = stop.size() == 1 ? session.find_thread({0, stop[0]}) : nullptr;
+  session.non_stop.says_signals = false;
+  if (names_one && thread && session.non_stop.to_sample.erase(thread->pid) != 0) return true;
+  session.non_stop.to_sample.clear();
+  return false;
+}
+
 void on_vCont(Session& session, std::string_view body, Reply& reply) {
   auto actions = rsp::parse_vcont(body);
   if (!actions) return reply.error(actions.error());
@@ -44,7 +56,9 @@ void on_vCont(Session& session, std::string_view body, Reply& reply) {
     }
   if (!session.non_stop.on) return session.resume(std::move(resume), reply);
   if (!stop.empty()) {
-    if (auto status = session.target.non_stop()->stop(stop); !status)
+    target::NonStop& control = *session.target.non_stop();
+    const bool sample = takes_sample(session, *actions, stop);
+    if (auto status = sample ? control.sample(stop[0]) : control.stop(stop); !status)
       return reply.error(status.error());
   }
   if (resume.empty()) return reply.ok();  // all of them do already what they shall, or are gone

@@ -203,7 +203,10 @@ Result<std::optional<StopEvent>> FakeTarget::event(std::string_view line) {
                 *address);
   }
   StopEvent event{.pid = id->first, .tid = id->second, .path = {}};
-  if (thread) thread->info.running = false;
+  if (thread) {
+    thread->info.running = false;
+    thread->info.sampled = std::exchange(thread->sample_wanted, false);
+  }
   TW_RETURN_IF_ERROR(fill_event(event, verb, words.size() > 2 ? words[2] : "", line));
   return std::optional(std::move(event));
 }

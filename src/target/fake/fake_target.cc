@@ -103,6 +103,7 @@ Status FakeTarget::write_registers(Tid tid, Bytes block) {
   Thread* thread = find_thread(tid);
   if (!thread || block.size() != layout_.size_bytes)
     return Error{Errc::Target, "no such thread", {}};
+  if (thread->info.sampled) return only_a_sample(tid);
   thread->block.assign(block.begin(), block.end());
   return {};
 }
@@ -144,7 +145,10 @@ Status FakeTarget::write_memory(Pid pid, uint64_t address, Bytes bytes) {
 Status FakeTarget::resume(std::span<const ResumeAction> actions) {
   std::string line = "resume";
   for (const ResumeAction& action : actions) {
-    if (!find_thread(action.tid)) return Error{Errc::Target, "no such thread", {}};
+    const Thread* const thread = find_thread(action.tid);
+    if (!thread) return Error{Errc::Target, "no such thread", {}};
+    if (thread->info.sampled && action.kind != ResumeAction::Kind::Continue)
+      return only_a_sample(action.tid);
     line += fmt::format(" {}:", action.tid);
     switch (action.kind) {
       case ResumeAction::Kind::Continue: line += "continue"; break;
@@ -156,7 +160,11 @@ Status FakeTarget::resume(std::span<const ResumeAction> actions) {
   }
   log(std::move(line));
   if (refused("resume")) return Error{Errc::Target, "cannot resume", {}};
-  for (const ResumeAction& action : actions) find_thread(action.tid)->info.running = non_stop_;
+  for (const ResumeAction& action : actions) {
+    ThreadInfo& thread = find_thread(action.tid)->info;
+    thread.running = non_stop_;
+    thread.sampled = false;
+  }
   return {};
 }
 
@@ -175,20 +183,38 @@ Status FakeTarget::interrupt() {
 Status FakeTarget::set_non_stop(bool on) {
   log(on ? "non-stop" : "all-stop");
   non_stop_ = on;
-  for (Thread& thread : threads_) thread.info.running = thread.info.running && on;
+  for (Thread& thread : threads_) {
+    thread.info.running = thread.info.running && on;
+    thread.info.sampled = false;
+  }
   return {};
 }
 
 Status FakeTarget::stop(std::span<const Tid> threads) {
   std::string line = "stop";
-  for (const Tid tid : threads) line += fmt::format(" {}", tid);
+  for (const Tid tid : threads) {
+    line += fmt::format(" {}", tid);
+    find_thread(tid)->sample_wanted = false;
+  }
   log(std::move(line));
   return {};
 }
 
+Status FakeTarget::sample(Tid tid) {
+  log(fmt::format("sample {}", tid));
+  find_thread(tid)->sample_wanted = true;
+  return {};
+}
+
+void FakeTarget::stop_sampled(Tid tid) {
+  log(fmt::format("stop sampled {}", tid));
+  find_thread(tid)->info.sampled = false;
+}
+
 bool FakeTarget::due() {
-  return std::any_of(threads_.begin(), threads_.end(),
-                     [](const Thread& thread) { return thread.info.running; });
+  return std::any_of(threads_.begin(), threads_.end(), [](const Thread& thread) {
+    return thread.info.running || thread.info.sampled;
+  });
 }
 
 Result<StopEvent> FakeTarget::launch(const LaunchOptions& options) {

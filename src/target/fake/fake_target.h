@@ -103,6 +103,7 @@ class FakeTarget final : public Target,
     std::vector<uint8_t> block, siginfo;
     std::map<uint64_t, uint64_t> locals = {};  // by the module's link map
     std::set<uint32_t> unknown = {};           // registers, by index
+    bool sample_wanted = false;
   };
 
   // Processes
@@ -140,6 +141,8 @@ class FakeTarget final : public Target,
   // NonStop
   Status set_non_stop(bool on) override;
   Status stop(std::span<const Tid> threads) override;
+  Status sample(Tid tid) override;
+  void stop_sampled(Tid tid) override;
   bool due() override;
   // TimeTravel
   Status back(Tid tid, bool step) override;

@@ -6,6 +6,7 @@
 
 #include "target/linux/compat32.h"
 #include "target/linux/facts.h"
+#include "target/linux/sample.h"
 #include "target/linux/thread_locals.h"
 #include "target/linux/tracer.h"
 
@@ -117,6 +118,7 @@ class LinuxSignals final : public SignalInfo {
   explicit LinuxSignals(Tracer& tracer) : tracer_(tracer) {}
   Result<std::vector<uint8_t>> read_siginfo(Tid tid) override {
     siginfo_t info{};
+    TW_RETURN_IF_ERROR(knows_stop(tid));
     if (live::trace(PTRACE_GETSIGINFO, tid, 0, &info) != 0)
       return errno_error(fmt::format("siginfo of thread {}", tid), Errc::Target);
     if (is_32_bit(tid)) return live::siginfo_to_32_bit(info);
@@ -125,6 +127,7 @@ class LinuxSignals final : public SignalInfo {
   }
   Status write_siginfo(Tid tid, Bytes bytes) override {
     siginfo_t info{};
+    TW_RETURN_IF_ERROR(knows_stop(tid));
     if (bytes.size() != sizeof info) return {Errc::InvalidArgument, "siginfo has 128 bytes"};
     if (is_32_bit(tid)) {
       if (live::trace(PTRACE_GETSIGINFO, tid, 0, &info) == 0)
@@ -148,6 +151,12 @@ class LinuxSignals final : public SignalInfo {
   }
 
  private:
+  /// Where a sample stands for the thread, it may have stopped for something that is untold yet.
+  Status knows_stop(Tid tid) {
+    const Thread* thread = tracer_.find(tid);
+    if (thread != nullptr && thread->sample) return only_a_sample(tid);
+    return {};
+  }
   bool is_32_bit(Tid tid) {
     const Thread* thread = tracer_.find(tid);
     return thread != nullptr && thread->process->space->is_32_bit;
@@ -183,6 +192,15 @@ class LinuxNonStop final : public NonStop {
       if (Thread* thread = tracer_.find(tid); thread != nullptr && tracer_.seen(*thread->process))
         tracer_.one_by_one.want_stop(*thread, StopEvent::Kind::Signal);
     return {};
+  }
+  Status sample(Tid tid) override {
+    if (Thread* thread = tracer_.find(tid); thread != nullptr && tracer_.seen(*thread->process))
+      tracer_.one_by_one.want_sample(*thread);
+    return {};
+  }
+  void stop_sampled(Tid tid) override {
+    if (const Thread* thread = tracer_.find(tid); thread != nullptr && thread->sample)
+      tracer_.one_by_one.stop_sampled(tid);
   }
   bool due() override { return tracer_.one_by_one.due(); }
 
@@ -221,18 +239,11 @@ class LinuxTarget final : public Target {
   Status write_registers(Tid tid, Bytes block) override;
   std::vector<uint8_t> known_registers(Tid tid) override {
     const Thread* thread = tracer_.find(tid);
-    if (thread == nullptr || thread->run != Run::Late) return {};
+    if (thread == nullptr || thread->sample || thread->run != Run::Late) return {};
     return tracer_.late.known_registers(*thread);
   }
-  size_t read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) override {
-    Process* process = tracer_.find_process(pid);
-    return process == nullptr ? 0 : process->space->read(address, into);
-  }
-  Status write_memory(Pid pid, uint64_t address, Bytes bytes) override {
-    Process* process = tracer_.find_process(pid);
-    if (process == nullptr) return {Errc::NotFound, "no such process"};
-    return process->space->write(address, bytes);
-  }
+  size_t read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) override;
+  Status write_memory(Pid pid, uint64_t address, Bytes bytes) override;
   Status resume(std::span<const ResumeAction> actions) override { return tracer_.resume(actions); }
   Result<std::optional<StopEvent>> wait() override { return tracer_.wait(); }
   void wake() override { tracer_.ring(); }
@@ -278,16 +289,41 @@ std::vector<ThreadInfo> LinuxTarget::threads(Pid pid) const {
       info.pid = id;
       info.tid = thread->tid;
       info.running = tracer_.one_by_one.runs(*thread);
+      info.sampled = thread->sample != nullptr;
       result.push_back(std::move(info));
     }
   }
   return result;
 }
 
+size_t LinuxTarget::read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) {
+  Process* process = tracer_.find_process(pid);
+  if (process == nullptr) return 0;
+  size_t got = process->space->read(address, into);
+  for (const Thread* thread : tracer_.threads_of(*process))
+    if (thread->sample) got = thread->sample->cover(address, into, got);
+  return got;
+}
+
+Status LinuxTarget::write_memory(Pid pid, uint64_t address, Bytes bytes) {
+  Process* process = tracer_.find_process(pid);
+  if (process == nullptr) return {Errc::NotFound, "no such process"};
+  for (const Thread* thread : tracer_.threads_of(*process))
+    if (thread->sample && thread->sample->meets(address, bytes.size()))
+      return only_a_sample(thread->tid);
+  return process->space->write(address, bytes);
+}
+
 Status LinuxTarget::read_registers(Tid tid, std::span<uint8_t> block) {
   Thread* thread = tracer_.find(tid);
   if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
   if (tracer_.one_by_one.runs(*thread)) return {Errc::Target, fmt::format("thread {} runs", tid)};
+  if (thread->sample) {
+    if (block.size() != thread->sample->block.size())
+      return {Errc::InvalidArgument, "a register block of another size"};
+    std::ranges::copy(thread->sample->block, block.begin());
+    return {};
+  }
   tracer_.late.look_again(*thread);
   if (thread->run == Run::Late) return tracer_.late.read_block(*thread, block);
   return tracer_.read_block(*thread, block);
@@ -297,6 +333,7 @@ Status LinuxTarget::write_registers(Tid tid, Bytes block) {
   Thread* thread = tracer_.find(tid);
   if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
   if (tracer_.one_by_one.runs(*thread)) return {Errc::Target, fmt::format("thread {} runs", tid)};
+  if (thread->sample) return only_a_sample(tid);
   return tracer_.write_block(*thread, block);
 }
 

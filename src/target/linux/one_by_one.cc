@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "target/linux/sample.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -23,7 +24,11 @@ void OneByOne::set(bool on) {
   if (on_ && !on) {
     tracer_.careful_ = tracer_.has_foreign_children();
     tracer_.stop_all();
-    for (Thread* thread : tracer_.all_threads()) thread->stop_wanted.reset();
+    for (Thread* thread : tracer_.all_threads()) {
+      thread->stop_wanted.reset();
+      thread->sampling = Sampling::No;
+      thread->sample.reset();
+    }
     tracer_.rivals_.clear();
     tracer_.interrupt_wanted_ = false;
   }
@@ -32,10 +37,25 @@ void OneByOne::set(bool on) {
 }
 
 void OneByOne::want_stop(Thread& thread, StopEvent::Kind kind) {
-  if (!thread.resumed || thread.stop_wanted || thread.run == Run::Exiting) return;
+  if (!thread.runs_on() || thread.run == Run::Exiting) return;
+  if (thread.stop_wanted && thread.sampling != Sampling::No) thread.sampling = Sampling::ThenStop;
+  if (thread.stop_wanted) return;
   thread.stop_wanted = kind;
   if (is_moving(thread)) tracer_.ask_to_stop(thread);
   else tracer_.something_pending_ = true;
+}
+
+void OneByOne::want_sample(Thread& thread) {
+  if (!thread.resumed || thread.stop_wanted) return;
+  want_stop(thread, StopEvent::Kind::Signal);
+  if (thread.stop_wanted) thread.sampling = Sampling::Wanted;
+}
+
+void OneByOne::stop_sampled(Tid tid) {
+  hold_all();
+  Thread* const thread = tracer_.find(tid);
+  if (thread != nullptr && !is_moving(*thread)) thread->sample.reset();
+  let_on();
 }
 
 void OneByOne::interrupt() {
@@ -68,7 +88,7 @@ std::vector<Tid> OneByOne::those_to_hold(const AddressSpace& space) {
   std::vector<Tid> able, waiting;
   for (const Thread* thread : tracer_.all_threads() | std::views::reverse) {
     if (thread->process->space.get() != &space || thread->process->leaving) continue;
-    if (!thread->resumed || thread->run != Run::Running) continue;
+    if (!thread->runs_on() || thread->run != Run::Running) continue;
     const auto status = proc_status(thread->tid);
     (status && status->state == 'D' ? waiting : able).push_back(thread->tid);
     if (able.size() + waiting.size() == kLooksMax) break;
@@ -111,8 +131,24 @@ void OneByOne::let_on() {
 StopEvent OneByOne::stopped(Thread& thread, StopEvent event) {
   thread.resumed = false;
   thread.stop_wanted.reset();
+  thread.sampling = Sampling::No;
+  thread.sample.reset();
   tracer_.last_told_ = thread.tid;
   ended_ = false;
+  return event;
+}
+
+/// One that is sampled stands still for the copy alone.
+StopEvent OneByOne::stopped_as_wanted(Thread& thread) {
+  std::shared_ptr<Sample> sample;
+  const Sampling sampling = thread.sampling;
+  if (sampling != Sampling::No) sample = Sample::take(tracer_, thread);
+  const StopEvent event = stopped(thread, event_of(*thread.stop_wanted, thread));
+  if (!sample) return event;
+  thread.sample = sample;
+  if (thread.run == Run::Stopped) tracer_.go(thread, std::exchange(thread.deferred_signal, 0));
+  if (sampling == Sampling::ThenStop) want_stop(thread, StopEvent::Kind::Signal);
+  sample->trim(event.tid, tracer_.gives_up);
   return event;
 }
 
@@ -122,12 +158,12 @@ std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
     // The child may be looked at, or told to run, as soon as it is known.
     if (decision.event->child_pid != 0)
       (void)tracer_.await_within(decision.event->child_pid, kBirthNs);
-    if (thread.resumed) return stopped(thread, *std::move(decision.event));
+    if (thread.resumed || thread.stop_wanted) return stopped(thread, *std::move(decision.event));
     thread.pending = std::move(decision.event);  // it was told to stand still already
     return std::nullopt;
   }
   if (thread.fresh) return std::nullopt;
-  const bool stays = tracer_.seen(*thread.process) && (!thread.resumed || thread.stop_wanted);
+  const bool stays = tracer_.seen(*thread.process) && (!thread.runs_on() || thread.stop_wanted);
   if (!stays) {
     if (decision.signal == 0) decision.signal = std::exchange(thread.deferred_signal, 0);
     tracer_.go(thread, decision.signal);
@@ -139,8 +175,8 @@ std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
   }
   tracer_.settle(thread);
   thread.deferred_signal = decision.signal;
-  if (!thread.resumed) return std::nullopt;
-  return stopped(thread, event_of(*thread.stop_wanted, thread));
+  if (!thread.runs_on()) return std::nullopt;
+  return stopped_as_wanted(thread);
 }
 
 std::optional<StopEvent> OneByOne::take_pending() {
@@ -152,13 +188,13 @@ std::optional<StopEvent> OneByOne::take_pending() {
   }
   if (!tracer_.something_pending_) return std::nullopt;
   for (Thread* thread : tracer_.all_threads()) {
-    if (!thread->resumed || !tracer_.seen(*thread->process)) continue;
+    const bool awaited = thread->resumed || thread->stop_wanted;
+    if (!awaited || !tracer_.seen(*thread->process)) continue;
     if (thread->pending) return stopped(*thread, *std::exchange(thread->pending, std::nullopt));
     // In the kernel, as inside vfork, it cannot be stopped, but it does nothing either.
     const bool stands = thread->run == Run::VforkWait || thread->run == Run::Late ||
                         (thread->run == Run::Stopped && !thread->fresh);
-    if (thread->stop_wanted && stands)
-      return stopped(*thread, event_of(*thread->stop_wanted, *thread));
+    if (thread->stop_wanted && stands) return stopped_as_wanted(*thread);
   }
   tracer_.something_pending_ = false;
   return std::nullopt;

@@ -24,6 +24,10 @@ class OneByOne {
   bool runs(const Thread& thread) const { return on_ && thread.resumed; }
   /// Signal (with signal 0) or Interrupted is to be told, unless something else comes first.
   void want_stop(Thread& thread, StopEvent::Kind kind);
+  /// A sample of it is to be told as its stop.
+  void want_sample(Thread& thread);
+  /// One that only seems to stand still does so from now on.
+  void stop_sampled(Tid tid);
   /// Ctrl-C stops one thread: the leader, if it runs.
   void interrupt();
   /// Would wait() tell something, sooner or later?
@@ -49,6 +53,7 @@ class OneByOne {
 
  private:
   StopEvent stopped(Thread& thread, StopEvent event);
+  StopEvent stopped_as_wanted(Thread& thread);
   std::vector<Tid> those_to_hold(const AddressSpace& space);
   Tracer& tracer_;
   bool on_ = false;

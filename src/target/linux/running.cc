@@ -262,6 +262,18 @@ void Tracer::quiesce(Thread& but) {
   }
 }
 
+/// A signal for one that runs is sent, as where it is not about to get one: see deliverable().
+void Tracer::end_sample(Thread& thread, int signal) {
+  thread.sample.reset();
+  thread.stop_wanted.reset();
+  if (thread.run == Run::Stopped || thread.run == Run::VforkWait || thread.run == Run::Late) return;
+  thread.resumed = true;
+  thread.action = ResumeAction::Kind::Continue;
+  if (signal == 0) return;
+  thread.injected = signal;
+  tgkill(thread.process->pid, thread.tid, signal);
+}
+
 Status Tracer::resume(std::span<const ResumeAction> actions) {
   careful_ = has_foreign_children();
   fast.release_unwanted();
@@ -274,10 +286,16 @@ Status Tracer::resume(std::span<const ResumeAction> actions) {
   // A thread may have been killed meanwhile: the others go on, and its end is told in its turn.
   if (!actions.empty() && gone_.empty() && std::ranges::none_of(actions, is_there))
     return {Errc::NotFound, "no such thread"};
+  // Whoever steps one believes to know where it is.
+  for (const ResumeAction& action : actions)
+    if (action.kind != ResumeAction::Kind::Continue && is_there(action) &&
+        find(action.tid)->sample != nullptr)
+      return only_a_sample(action.tid);
   for (const ResumeAction& action : actions) {
     Thread* thread = is_there(action) ? find(action.tid) : nullptr;
     if (thread == nullptr) continue;
     late.look_again(*thread);
+    if (thread->sample != nullptr) end_sample(*thread, action.signal);
     if (thread->run != Run::Stopped && thread->run != Run::VforkWait && thread->run != Run::Late)
       continue;
     if (one_by_one.runs(*thread)) continue;
@@ -313,8 +331,8 @@ void Tracer::start_resumed() {
                         [&](const Thread* thread) { return thread->tid > last_told_; });
   for (Thread* thread : threads) {
     if (thread->run != Run::Stopped || thread->fresh) continue;
-    if (thread->resumed && (thread->pending || thread->stop_wanted)) continue;
-    if (thread->resumed || !seen(*thread->process))
+    if (thread->runs_on() && (thread->pending || thread->stop_wanted)) continue;
+    if (thread->runs_on() || !seen(*thread->process))
       go(*thread, std::exchange(thread->deferred_signal, 0));
   }
 }

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "target/linux/link_map.h"
+#include "target/linux/sample.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -212,9 +213,9 @@ Result<uint64_t> block_below(const MainProgram& program, uint64_t thread_pointer
 
 Result<uint64_t> ThreadLocalBlocks::address(Tid tid, uint64_t link_map, uint64_t offset) {
   Thread* thread = tracer_.find(tid);
-  if (thread == nullptr || thread->run != Run::Stopped)
+  if (thread == nullptr || (thread->run != Run::Stopped && !thread->sample))
     return {Errc::NotFound, fmt::format("no thread {}", tid)};
-  const user_regs_struct& regs = tracer_.regs(*thread);
+  const user_regs_struct regs = thread->sample ? thread->sample->regs : tracer_.regs(*thread);
   const AddressSpace& space = *thread->process->space;
   Budget budget(tracer_.gives_up);
   const Memory memory{space, budget, space.is_32_bit ? uint64_t{4} : uint64_t{8}};

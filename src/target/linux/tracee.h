@@ -19,6 +19,7 @@
 namespace tracewell::target::live {
 
 struct Process;
+struct Sample;
 
 enum class Run : uint8_t {
   Starting,   // new, its first stop is still to come
@@ -35,6 +36,13 @@ enum class Came : uint8_t { Nothing, Status, NotOurs };
 
 /// How a wait with a bound ended.
 enum class Waited : uint8_t { Stopped, Gone, GaveUp };
+
+/// Is a sample told as the stop that is wanted?
+enum class Sampling : uint8_t {
+  No,
+  Wanted,
+  ThenStop,  // and a stop behind it: it was wanted again
+};
 
 /// A signal handler was started while the thread stood at a site whose hit had been counted. When
 /// the handler returns there, the hit is not a new one.
@@ -79,6 +87,8 @@ struct Thread {
   Action action = Action::Continue;
   uint64_t range_start = 0, range_end = 0;
   std::optional<StopEvent::Kind> stop_wanted;  // non-stop: Signal or Interrupted is to be told
+  Sampling sampling = Sampling::No;      // what is told then
+  std::shared_ptr<const Sample> sample;  // what the debugger sees of one that is not `resumed`
   std::optional<StopEvent> pending;  // happened while another event was told
   int deferred_signal = 0;           // to be delivered without telling, at the next start
   int injected = 0;                  // sent by us for the debugger, to be delivered untold
@@ -91,6 +101,8 @@ struct Thread {
   std::vector<HandlerReturn> returns;
 
   bool watches_system_calls() const;
+  /// Is it let go on where it stops by itself?
+  bool runs_on() const { return resumed || sample != nullptr; }
 };
 
 /// One debug register.

@@ -69,6 +69,7 @@ class Tracer {
 
   // --- stopping and starting (running.cc)
   Status resume(std::span<const ResumeAction> actions);
+  void end_sample(Thread& thread, int signal);  // of one that is resumed
   void interrupt() { interrupt_wanted_ = true; }
   void stop_all();
   void quiesce(Thread& but);  // stops the others of this memory; wait() starts them again
