@@ -172,7 +172,8 @@ void Session::on_event_alone(const StopEvent& event) {
   using Kind = StopEvent::Kind;
   const bool ended = event.kind == Kind::Exited || event.kind == Kind::Signalled;
   // What the debugger remembers of one that it has taken to stand still (NonStop::sample()) is old.
-  const bool again = options.samples && non_stop.stops.contains(event.tid);
+  const bool again = options.samples && event.kind != Kind::Exec &&
+                     non_stop.stops.contains(event.tid);
   if (ended) {
     std::erase_if(non_stop.stops, [&](const auto& stop) { return stop.second.pid == event.pid; });
     last_stop = event;

@@ -250,6 +250,7 @@ void ServerLoop::part(agent::Session& session) {
     running_ = session.running();
   }
   if (running_) runs_on();
+  if (!done) run_alone();
   last_stop_.reset();
   if (!running_ && !alone_) last_stop_ = session.last_stop;
   options_.session.launch = session.options.launch;

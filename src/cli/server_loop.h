@@ -76,6 +76,7 @@ class ServerLoop {
   void leave_alone(agent::Session& session);
   void watch_alone();
   void note_alone(const target::StopEvent& event);
+  void run_alone();
   void end_alone();
   void go_on_alone();
 

@@ -31,6 +31,7 @@ class Debugger(Client):
 
     def __init__(self, port, lone):
         self.stops = []
+        self.port = port
         super().__init__(port)
         self.lone = lone
         self.name = f"p{lone.pid:x}.{lone.pid:x}"
@@ -99,7 +100,6 @@ def served(*options):
     try:
         port = int(server.wait_for(r"Listening on port (\d+)").group(1))
         debugger = Debugger(port, lone)
-        debugger.port = port
         debugger.sample("sampled")
         yield lone, server, debugger
         if lone.program.poll() is None:
@@ -305,10 +305,17 @@ def clients_leave():
         os.kill(lone.pid, signal.SIGUSR1)
         lone.stands("about to get a signal")
         debugger.vanish()
-        server.wait_for("Remote side has terminated connection")
-        debugger = Client(debugger.port)
-        debugger.ask("QNonStop:1")
-        check(debugger.say("?").startswith("T1e"), "why it stands")
+        wait_until(lambda: lone.word("signals") == 1, "the handler")
+        lone.runs("left alone")
+        # Nor does it stand still for signals that come later, or for a debugger that did not wait.
+        os.kill(lone.pid, signal.SIGUSR1)
+        wait_until(lambda: lone.word("signals") == 2, "the handler")
+        for times in range(1, 11):
+            server.wait_for("Remote side has terminated connection", times)
+            debugger = Debugger(debugger.port, lone)
+            debugger.socket.sendall(frame(f"vCont;t:{debugger.name}"))
+            debugger.vanish()
+            lone.runs("left alone")
     with served() as (lone, server, debugger):
         os.kill(server.process.pid, signal.SIGTERM)
         server.ended()
@@ -348,6 +355,32 @@ def traced_meanwhile():
             lone.runs("traced no more")
 
 
+def traced_alone():
+    """A run that goes on without a debugger: the next one finds the program running."""
+    for parting in ("vanish", "detach"):
+        with served() as (lone, server, debugger):
+            debugger.go_on()
+            debugger.console("QTinit")
+            debugger.ask("QTDisconnected:1")
+            debugger.ask("QTBuffer:circular:1")
+            debugger.ask(f"QTDP:1:{lone.address('down'):016x}:E:0:0-")
+            debugger.console("QTStart")
+            if parting == "detach":
+                debugger.ask(f"D;{lone.pid:x}")
+            debugger.vanish()
+            server.wait_for("Remote side has terminated connection|staying attached")
+            os.kill(lone.pid, signal.SIGUSR1)
+            wait_until(lambda: lone.word("signals") == 1, "the handler")
+            debugger = Debugger(debugger.port, lone)
+            debugger.sample("while it is traced")
+            wait_until(lambda: debugger.frames_created() > 0, "frames")
+            frames = debugger.frames_created()
+            wait_until(lambda: debugger.frames_created() > frames, "more of them")
+            debugger.ask("QTStop")
+            debugger.go_on()
+            lone.runs("let go on")
+
+
 def who_means_it():
     """GDB's user says "interrupt" while it reads symbols: it says which signals to pass, as it does
     ahead of letting a thread go on, but does not do that. It asks for the registers anew."""
@@ -381,7 +414,8 @@ def who_means_it():
 def main():
     for part in (shows_one_moment, nothing_is_changed, is_let_go_on_once,
                  is_asked_twice, breakpoints_wait, signals_wait, forks_wait, execs_are_told,
-                 ends_are_told, clients_leave, all_stop, traced_meanwhile, who_means_it):
+                 ends_are_told, clients_leave, all_stop, traced_meanwhile, traced_alone,
+                 who_means_it):
         print(part.__name__, flush=True)
         part()
 

@@ -300,17 +300,22 @@ size_t LinuxTarget::read_memory(Pid pid, uint64_t address, std::span<uint8_t> in
   Process* process = tracer_.find_process(pid);
   if (process == nullptr) return 0;
   size_t got = process->space->read(address, into);
-  for (const Thread* thread : tracer_.threads_of(*process))
-    if (thread->sample) got = thread->sample->cover(address, into, got);
+  for (const Thread* thread : tracer_.threads_of(*process)) {
+    if (!thread->sample) continue;
+    thread->sample->trim(thread->tid, tracer_.gives_up);
+    got = thread->sample->cover(address, into, got);
+  }
   return got;
 }
 
 Status LinuxTarget::write_memory(Pid pid, uint64_t address, Bytes bytes) {
   Process* process = tracer_.find_process(pid);
   if (process == nullptr) return {Errc::NotFound, "no such process"};
-  for (const Thread* thread : tracer_.threads_of(*process))
-    if (thread->sample && thread->sample->meets(address, bytes.size()))
-      return only_a_sample(thread->tid);
+  for (const Thread* thread : tracer_.threads_of(*process)) {
+    if (!thread->sample) continue;
+    thread->sample->trim(thread->tid, tracer_.gives_up);
+    if (thread->sample->meets(address, bytes.size())) return only_a_sample(thread->tid);
+  }
   return process->space->write(address, bytes);
 }
 

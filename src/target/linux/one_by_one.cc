@@ -148,7 +148,6 @@ StopEvent OneByOne::stopped_as_wanted(Thread& thread) {
   thread.sample = sample;
   if (thread.run == Run::Stopped) tracer_.go(thread, std::exchange(thread.deferred_signal, 0));
   if (sampling == Sampling::ThenStop) want_stop(thread, StopEvent::Kind::Signal);
-  sample->trim(event.tid, tracer_.gives_up);
   return event;
 }
 

@@ -1,6 +1,7 @@
 #include "target/linux/sample.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "target/linux/tracer.h"
 
@@ -26,6 +27,7 @@ std::shared_ptr<Sample> Sample::take(Tracer& tracer, Thread& thread) {
 }
 
 void Sample::trim(Tid tid, const std::function<bool()>& gives_up) {
+  if (std::exchange(is_trimmed, true)) return;
   const auto holds = [&](const Mapping& map) { return stack >= map.start && stack < map.end; };
   const std::vector<Mapping> maps = mappings(tid, gives_up);
   const auto home = std::ranges::find_if(maps, holds);

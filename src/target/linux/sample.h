@@ -26,10 +26,12 @@ struct Sample {
   std::vector<uint8_t> block;  // all registers, as the layout has them
   uint64_t stack = 0;          // where `bytes` have been
   std::vector<uint8_t> bytes;
+  bool is_trimmed = false;
 
   /// Of one that stands still, or is inside vfork. Null: its registers cannot be had.
   static std::shared_ptr<Sample> take(Tracer& tracer, Thread& thread);
-  /// Leaves out what is behind the mapping that the stack is in. The thread need not wait for that.
+  /// Leaves out what is behind the mapping that the stack is in, once. Neither the thread nor its
+  /// debugger need wait for that before somebody looks.
   void trim(Tid tid, const std::function<bool()>& gives_up);
 
   bool meets(uint64_t address, uint64_t size) const;

@@ -88,7 +88,7 @@ struct Thread {
   uint64_t range_start = 0, range_end = 0;
   std::optional<StopEvent::Kind> stop_wanted;  // non-stop: Signal or Interrupted is to be told
   Sampling sampling = Sampling::No;      // what is told then
-  std::shared_ptr<const Sample> sample;  // what the debugger sees of one that is not `resumed`
+  std::shared_ptr<Sample> sample;        // what the debugger sees of one that is not `resumed`
   std::optional<StopEvent> pending;  // happened while another event was told
   int deferred_signal = 0;           // to be delivered without telling, at the next start
   int injected = 0;                  // sent by us for the debugger, to be delivered untold
