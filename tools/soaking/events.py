@@ -18,6 +18,7 @@ from .services import Postgres, Session
 
 DEATH_SECONDS = 1  # until a parent knows that its child was killed
 END_SECONDS = 10
+PLACED_SECONDS = 30
 ANYWHERE_SECONDS = 3  # from the beginning of an event: when somebody is killed in it
 CHECKED_BYTES = 2 << 20  # a buffer that was left behind is read when it is no larger
 SAVED_FRAMES = 3000  # and so many are saved at most
@@ -141,13 +142,27 @@ class Event:
         gdb.say("show version")
         return gdb
 
+    def define_once_placed(self, gdb, command, lines):
+        """GDB knows where a program that runs is once it has taken note of the stop that it asked
+        for. It may take a command first."""
+        until = time.monotonic() + PLACED_SECONDS
+        while True:
+            try:
+                return gdb.define(command, lines)
+            except Refused as error:
+                late = time.monotonic() > until
+                if not self.running or late or "Cannot access memory" not in str(error):
+                    raise
+            time.sleep(0.05)
+
     def define(self, gdb):
+        kind = "trace" if self.traps else "ftrace"
         for name, actions in self.points:
             lines = [actions]
             if self.steps:
                 lines += [f"while-stepping {self.steps}", "collect $rip", "end"]
             condition = " if $rsp != 0" if self.condition else ""
-            gdb.define(f"{'trace' if self.traps else 'ftrace'} *{name}{condition}", lines)
+            self.define_once_placed(gdb, f"{kind} *{name}{condition}", lines)
         gdb.say(f"set trace-buffer-size {self.megabytes << 20}")
         gdb.say(f"set circular-trace-buffer {'on' if self.circular else 'off'}")
         gdb.say(f"set disconnected-tracing {'on' if self.disconnects else 'off'}")
