@@ -25,7 +25,12 @@ set(files_of_a_shard 15)
 set(places_of_a_test 2)
 # Of a build without sanitizers, on a quiet machine; others may be several times as slow.
 set(timeout_times 1)
+# What is to be fast, and is watched, is the product: to optimise each EXPECT as well takes minutes.
+# (Without any, what tests and product both instantiate would be slow in the product.)
 set(test_options "")
+if(CMAKE_BUILD_TYPE MATCHES "^Rel")
+  set(test_options -O1)
+endif()
 set(script_environment "")
 set(test_sanitizer "")
 # Memory that the sanitizer gives back to the kernel after some seconds is mapped anew.
@@ -51,9 +56,6 @@ if(TRACEWELL_SANITIZE)
   set(script_environment "LSAN_OPTIONS=detect_leaks=0"
     "ASAN_OPTIONS=${asan_options}:detect_stack_use_after_return=0")
   set(timeout_times 5)
-  # What is watched is the product; to watch each EXPECT as well, and to optimise it much, takes
-  # minutes. (Without any, what tests and product both instantiate would be slow in the product.)
-  set(test_options -O1)
   string(REGEX REPLACE ",.*" "" test_sanitizer ${TRACEWELL_SANITIZE})
 endif()
 add_custom_target(unit_tests)
