@@ -33,6 +33,7 @@ constexpr char kStaysName[] = "tw-stays";
 
 void hand_on(int number) {
   if (child != 0) ::kill(child, number);
+  if (child != 0) ::kill(child, SIGCONT);  // somebody may have stopped it, and programs with it
   told_to_end = 1;
   // Again and again: one that comes while nobody waits is lost.
   const itimerval each_second{{1, 0}, {1, 0}};

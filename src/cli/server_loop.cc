@@ -159,7 +159,6 @@ void ServerLoop::meet(agent::Session& session) {
   if (!alone_) stop_target();
   if (failed_) return session.finish();
   had_process_ = !target_.processes().empty();
-  if (std::exchange(was_non_stop_, false) && !alone_) go_on_alone();
   session.last_stop = std::exchange(last_stop_, {});
   if (std::exchange(alone_, false)) session.inherit(std::exchange(stops_, {}));
 }

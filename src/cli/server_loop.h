@@ -78,7 +78,6 @@ class ServerLoop {
   void note_alone(const target::StopEvent& event);
   void run_alone();
   void end_alone();
-  void go_on_alone();
 
   target::Target& target_;
   agent::Trace* trace_;
@@ -90,7 +89,6 @@ class ServerLoop {
   bool had_process_ = false;  // when this debugger came
   /// Non-stop: the debugger is gone, who ran runs on, and why the others stand still.
   bool alone_ = false;
-  bool was_non_stop_ = false;  // before a program was left to its trace
   std::map<target::Tid, target::StopEvent> stops_;
   StandingTime stood_;
   bool done_ = false;

@@ -24,27 +24,11 @@ bool lets_go_on(target::Target& target, const StopEvent& event) {
 /// their program run on as a whole.
 void ServerLoop::leave_alone(agent::Session& session) {
   if (session.traces_alone() || session.commands_alone()) {
-    was_non_stop_ = true;
     (void)session.set_non_stop(false);
     return session.on_disconnect(true);
   }
   stops_ = session.leave_as_is();
   alone_ = true;
-}
-
-/// The next debugger finds threads that run, as the one before it left them, and was only stopped
-/// for until it was known to be one.
-void ServerLoop::go_on_alone() {
-  target::NonStop* const control = target_.non_stop();
-  const bool was_interrupted = last_stop_ && last_stop_->kind == StopEvent::Kind::Signal &&
-                               last_stop_->signal == 0;
-  if (!had_process_ || !was_interrupted || control == nullptr) return;
-  if (!control->set_non_stop(true)) return;
-  alone_ = true;
-  last_stop_.reset();
-  std::vector<target::ResumeAction> actions;
-  for (const target::ThreadInfo& one : target_.threads(0)) actions.push_back({.tid = one.tid});
-  if (auto status = target_.resume(actions); !status) notice(status.error().text());
 }
 
 void ServerLoop::watch_alone() {

@@ -69,14 +69,13 @@ class Tracer {
 
   // --- stopping and starting (running.cc)
   Status resume(std::span<const ResumeAction> actions);
-  void end_sample(Thread& thread, int signal);  // of one that is resumed
   void interrupt() { interrupt_wanted_ = true; }
   void stop_all();
   void quiesce(Thread& but);  // stops the others of this memory; wait() starts them again
   /// Starts a stopped thread, past the site where it stands if that was counted.
   void go(Thread& thread, int signal = 0);
   void start(Thread& thread, bool step, int signal, std::optional<uint64_t> from = {});
-  void park(Thread& thread);
+  void park(Thread& thread), end_sample(Thread& thread, int signal);
   void settle(Thread& thread);  // takes the pc out of a copy
   void detach_thread(Thread& thread, int signal);
 
