@@ -15,13 +15,16 @@ std::atomic<uint64_t> allocations{0};
 }
 
 #ifndef TRACEWELL_SANITIZED
-void* operator new(size_t size) {
+// Where they are inlined, g++ takes one for another's.
+[[gnu::noinline]] void* operator new(size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   std::abort();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
 #endif
 
 namespace tracewell::agent::test {

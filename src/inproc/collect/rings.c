@@ -99,7 +99,7 @@ static struct Ring ring_of_thread(void) {
 
 uint32_t number_of_thread(void) { return ring_of_thread().tid & ~TRACEWELL_OWN_NUMBER; }
 
-enum { kPausesAtATime = 64, kTicksLog2 = 20, kLooksLog2 = 13 };
+enum { kPausesAtATime = 16, kTicksLog2 = 20, kLooksLog2 = 15 };
 
 /* For the reader to make room. 0: it does not, or nothing is to be recorded any more. Awake: a
  * system call may kill the program, which may have begun to filter its calls (seccomp) a moment

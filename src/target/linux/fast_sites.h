@@ -108,6 +108,7 @@ class LiveFastSites final : public FastSites {
   };
   bool ends_soon() const;
   int64_t leaves_until(int64_t begin_ns);
+  void has_left(int64_t begin_ns);
   uint32_t steps_left(const FastCode& code) const;
   Waited step_on(Thread& thread);
   bool look_at_step(Thread& thread);
@@ -136,7 +137,8 @@ class LiveFastSites final : public FastSites {
   int64_t poll_pause_ns_ = 0;
   int held_ = 0;   // how many want all threads to stand still
   size_t looked_ = 0;  // of conduct(): at so many threads
-  int64_t end_ns_ = 0;  // at the end: then no thread is led out any more
+  int64_t end_ns_ = 0;  // when no thread is led out any more, once we are to end
+  int64_t last_end_ns_ = 0;  // what that may become
   ShareOfTime stands_still_{9};
   std::vector<Here> here_;
   bool is_limited_ = false;  // is the program's group, when it was last looked at?

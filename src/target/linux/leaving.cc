@@ -22,7 +22,7 @@ constexpr int kInterruptedStatus = kEventStop << 16 | SIGTRAP << 8 | 0x7f;
 constexpr int64_t kForOthersNs = kSecond / 4;  // who supplies pages may be held by nobody
 constexpr int64_t kAgainNs = kSecond / 50;
 constexpr int64_t kStepNs = 5 * kSecond, kLeavingNs = 20 * kSecond, kAtEndNs = kSecond / 2,
-                  kAllAtEndNs = 2 * kSecond;
+                  kAllAtEndNs = 2 * kSecond, kAllOutNs = 10 * kSecond;
 /// The longest hits: expressions with loops (ax::kBudget), and copies that step byte by byte.
 constexpr uint32_t kStepsMax = 1 << 22, kStepsAtEnd = 1 << 16, kStepsPerLook = 1 << 12;
 
@@ -30,11 +30,20 @@ constexpr uint32_t kStepsMax = 1 << 22, kStepsAtEnd = 1 << 16, kStepsPerLook = 1
 
 bool LiveFastSites::ends_soon() const { return tracer_.gives_up && tracer_.gives_up(); }
 
-/// When does the time end that a thread has which begins now? At the end, all have one together.
+/// When does the time end that a thread has which begins now? At the end, all that do not get out
+/// have one together.
 int64_t LiveFastSites::leaves_until(int64_t begin_ns) {
   if (!ends_soon()) return begin_ns + kLeavingNs;
-  if (end_ns_ == 0) end_ns_ = begin_ns + kAllAtEndNs;
+  if (end_ns_ == 0) {
+    end_ns_ = begin_ns + kAllAtEndNs;
+    last_end_ns_ = begin_ns + kAllOutNs;
+  }
   return std::min(end_ns_, begin_ns + kAtEndNs);
+}
+
+/// The time of those that did is not taken from the others.
+void LiveFastSites::has_left(int64_t begin_ns) {
+  if (end_ns_ != 0) end_ns_ = std::min(end_ns_ + monotonic_ns() - begin_ns, last_end_ns_);
 }
 
 /// Those that are taken in vain are counted, for there may be many threads that do not get out.
@@ -154,6 +163,7 @@ bool LiveFastSites::leave(Thread& thread) {
     if (waited != Waited::Stopped) return false;
     is_out = look_at_step(thread);
   }
+  has_left(begin);
   end_leaving(thread);
   return true;
 }

@@ -152,7 +152,7 @@ class Tracer {
   friend class OneByOne;
   friend class Unborn;
   friend struct Lent;
-  Came take_status(Tid tid);
+  Came take_status(Tid tid, int64_t awake_ns = 0);
   bool wait_once(bool block), wait_carefully(bool block);
   /// How many of these had one. To look for any takes the kernel as long as there are threads.
   size_t take_each(std::span<const Tid> tids);

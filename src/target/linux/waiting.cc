@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,10 +152,17 @@ bool Tracer::wait_once(bool block) {
   return true;
 }
 
-Came Tracer::take_status(Tid tid) {
+/// One that comes within `awake_ns` is taken without going to sleep for it: a thread that makes a
+/// step is back before another processor has woken up.
+Came Tracer::take_status(Tid tid, int64_t awake_ns) {
   ++work_done;
   int status = 0;
-  const pid_t got = waitpid(static_cast<pid_t>(tid), &status, kOurs | WNOHANG);
+  pid_t got = waitpid(static_cast<pid_t>(tid), &status, kOurs | WNOHANG);
+  for (const int64_t until = awake_ns == 0 ? 0 : monotonic_ns() + awake_ns;
+       got == 0 && awake_ns != 0 && monotonic_ns() < until;) {
+    ::sched_yield();  // to itself, should it have none
+    got = waitpid(static_cast<pid_t>(tid), &status, kOurs | WNOHANG);
+  }
   if (got == 0 || (got < 0 && errno == EINTR)) return Came::Nothing;
   if (got < 0) return Came::NotOurs;
   note(tid, status);
@@ -180,18 +189,20 @@ void Tracer::take_ready(size_t most) {
 /// Whatever comes is noted, also of other threads: when a process is killed, the end of its leader
 /// is only told once all others have been waited for, and nobody but us can do that.
 Waited Tracer::await_within(Tid tid, int64_t patience_ns) {
-  const Nudger::Wait nudged(nudger_);
+  constexpr int64_t kAwakeNs = 200'000;
+  std::optional<Nudger::Wait> nudged;
   Patience patience(patience_ns, gives_up);
   const Thread* const awaited = find(tid);
-  for (;;) {
+  for (int64_t awake_ns = kAwakeNs;; awake_ns = 0) {
     // Who calls exec becomes another thread, also where it keeps the id.
     const Thread* thread = find(tid);
     if (thread == nullptr || thread != awaited || thread->run == Run::Exiting) return Waited::Gone;
     if (thread->run == Run::Stopped) return Waited::Stopped;
-    const Came came = take_status(tid);
+    const Came came = take_status(tid, awake_ns);
     if (came == Came::Status) continue;
     if (came == Came::NotOurs) return Waited::Gone;
     if (patience.over()) return Waited::GaveUp;
+    if (!nudged) nudged.emplace(nudger_);
     if (!wait_once(true)) return Waited::Gone;
   }
 }
