@@ -5,7 +5,10 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include <unistd.h>
 
 #include "base/patient.h"
 #include "base/standard_streams.h"
@@ -42,6 +45,16 @@ int fail_for(const std::exception& error) {
     (void)fail_for(error);
   }
   std::abort();
+}
+
+/// What is made before main() needs memory, too. Where there is none, there is not even enough for
+/// an exception that says so.
+[[gnu::constructor(101)]] void say_what_ends_us_before_main() {
+  std::set_terminate([] {
+    constexpr std::string_view kText = "tracewell: out of memory\n";
+    (void)!::write(STDERR_FILENO, kText.data(), kText.size());
+    std::_Exit(tracewell::cli::kSystem);
+  });
 }
 
 }  // namespace
