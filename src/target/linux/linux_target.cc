@@ -300,6 +300,7 @@ size_t LinuxTarget::read_memory(Pid pid, uint64_t address, std::span<uint8_t> in
   Process* process = tracer_.find_process(pid);
   if (process == nullptr) return 0;
   size_t got = process->space->read(address, into);
+  if (!live::Sample::any()) return got;
   for (const Thread* thread : tracer_.threads_of(*process)) {
     if (!thread->sample) continue;
     thread->sample->trim(thread->tid, tracer_.gives_up);
@@ -311,6 +312,7 @@ size_t LinuxTarget::read_memory(Pid pid, uint64_t address, std::span<uint8_t> in
 Status LinuxTarget::write_memory(Pid pid, uint64_t address, Bytes bytes) {
   Process* process = tracer_.find_process(pid);
   if (process == nullptr) return {Errc::NotFound, "no such process"};
+  if (!live::Sample::any()) return process->space->write(address, bytes);
   for (const Thread* thread : tracer_.threads_of(*process)) {
     if (!thread->sample) continue;
     thread->sample->trim(thread->tid, tracer_.gives_up);

@@ -22,6 +22,13 @@ struct Thread;
 struct Sample {
   static constexpr size_t kStackBytesMax = 256 << 10;
 
+  Sample() { ++living_; }
+  ~Sample() { --living_; }
+  Sample(const Sample&) = delete;
+  Sample& operator=(const Sample&) = delete;
+  /// Is there one at all? Whoever reads memory looks for one among thousands of threads otherwise.
+  static bool any() { return living_ != 0; }
+
   user_regs_struct regs{};     // zeros inside vfork
   std::vector<uint8_t> block;  // all registers, as the layout has them
   uint64_t stack = 0;          // where `bytes` have been
@@ -38,6 +45,9 @@ struct Sample {
   /// `into` holds what is at `address` now, as far as the first `got` bytes. Puts what was there
   /// over it; returns how much of `into` is good then.
   size_t cover(uint64_t address, std::span<uint8_t> into, size_t got) const;
+
+ private:
+  inline static int living_ = 0;  // all are made and end in the thread that traces
 };
 
 }  // namespace tracewell::target::live
