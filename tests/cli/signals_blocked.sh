@@ -41,6 +41,7 @@ done
 kill "$writer"
 
 for signal in TERM HUP; do
+  rm -f "$work/said"  # the one before has said the same
   "${blocked[@]}" "$tracewell" serve "unix:$work/socket" sleep 77 >"$work/said" 2>&1 &
   server=$!
   wait_until 'it does not listen' grep -q Listening "$work/said"
