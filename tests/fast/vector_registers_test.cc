@@ -111,13 +111,14 @@ TEST_P(VectorRegisters, AreToldAndNotChanged) {
     ASSERT_TRUE(block && block->kind == RecordBlock::Kind::VectorChange);
     const Bytes told = state.apply(*block);
     ASSERT_EQ(told.size(), here_.bytes);
-    // When threads are switched, SSE state comes to be in use, and upper halves without lower ones
-    // become all of it.
+    // When threads are switched, x87 and SSE come to be in use, and upper halves without lower
+    // ones become all of it.
+    constexpr uint64_t kAny = kX87 | kSse;
     const uint64_t halves = seen.before.in_use() & (kSse | kAvx | kZmmHigh);
     if (halves < kAvx || halves == (kSse | kAvx) || halves == (kSse | kAvx | kZmmHigh)) {
-      ASSERT_EQ(seen.in_use_before | kSse, seen.in_use_after | kSse) << i;
-      ASSERT_EQ(seen.before.in_use() | kSse, seen.after.in_use() | kSse) << i;
-      ASSERT_EQ(load_uint(&told[kBitsAt], 8, Endian::Little) | kSse, seen.before.in_use() | kSse)
+      ASSERT_EQ(seen.in_use_before | kAny, seen.in_use_after | kAny) << i;
+      ASSERT_EQ(seen.before.in_use() | kAny, seen.after.in_use() | kAny) << i;
+      ASSERT_EQ(load_uint(&told[kBitsAt], 8, Endian::Little) | kAny, seen.before.in_use() | kAny)
           << i;
     }
     for (const tracewell_vector_part& part : here_.parts) {
