@@ -37,9 +37,7 @@ set(test_sanitizer "")
 set(asan_options strict_string_checks=1:allocator_release_to_os_interval_ms=-1)
 # PATH: the distribution's own python3 first. A version manager's is a shell script that takes up to
 # twenty times as long to start, and tests start hundreds.
-# Handlers of some tests allocate: they interrupt code of ours alone, made at run time, which does
-# not. ThreadSanitizer cannot know that.
-set(tsan_options halt_on_error=1:report_signal_unsafe=0)
+set(tsan_options halt_on_error=1:suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp)
 set(test_environment
   "PATH=/usr/bin:$ENV{PATH}"
   "TRACEWELL_BIN=${CMAKE_BINARY_DIR}/bin"

@@ -25,8 +25,6 @@ target::ResumeAction translate(const rsp::VContAction& action, target::Tid tid, 
   return out;
 }
 
-}  // namespace
-
 /// GDB stops one thread of what it finds running, and reads symbols while it believes that to stand
 /// still.
 bool takes_sample(Session& session, const std::vector<rsp::VContAction>& actions,
@@ -38,6 +36,8 @@ bool takes_sample(Session& session, const std::vector<rsp::VContAction>& actions
   session.non_stop.to_sample.clear();
   return false;
 }
+
+}  // namespace
 
 void on_vCont(Session& session, std::string_view body, Reply& reply) {
   auto actions = rsp::parse_vcont(body);
