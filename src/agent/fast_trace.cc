@@ -479,6 +479,7 @@ FastTrace::Change FastTrace::look() {
   auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
   if (now.filters_calls) {
     forbidden_ = TrapReason::FiltersCalls;
+    change(geometry_.yields, 0);
     return Change::Filters;
   }
   if (now.supplies_pages) {

@@ -1,4 +1,5 @@
 // tracewell COMMAND …, and other names of the same program (see commands.def).
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -28,10 +29,18 @@ void keep_size_signal_from_ending_us() {
   ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
+/// Where nothing of a command has been reached, or all of it is over, or there is no memory for
+/// more: the name that the program was started by, and its status for what the system refuses.
+std::string_view own_name() { return ::program_invocation_short_name; }
+int system_status() {
+  constexpr int kGdbserverFailed = 1;
+  return own_name() == "tracewell-gdbserver" ? kGdbserverFailed : tracewell::cli::kSystem;
+}
+
 int fail_for(const std::exception& error) {
   const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-  std::fprintf(stderr, "tracewell: %s\n", memory ? "out of memory" : error.what());
-  return tracewell::cli::kSystem;
+  std::fprintf(stderr, "%s: %s\n", own_name().data(), memory ? "out of memory" : error.what());
+  return system_status();
 }
 
 /// Where an exception cannot go on to main(): in a thread, or where something is being tidied up.
@@ -51,9 +60,10 @@ int fail_for(const std::exception& error) {
 /// an exception that says so.
 [[gnu::constructor(101)]] void say_what_ends_us_before_main() {
   std::set_terminate([] {
-    constexpr std::string_view kText = "tracewell: out of memory\n";
-    (void)!::write(STDERR_FILENO, kText.data(), kText.size());
-    std::_Exit(tracewell::cli::kSystem);
+    constexpr std::string_view kText = ": out of memory\n";
+    for (const std::string_view text : {own_name(), kText})
+      (void)!::write(STDERR_FILENO, text.data(), text.size());
+    std::_Exit(system_status());
   });
 }
 

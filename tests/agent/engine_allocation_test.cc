@@ -1,31 +1,10 @@
-// A hit allocates nothing once the engine is warm. Counts every operator new of this program,
-// except under a sanitizer, which has an operator new of its own.
-#include <atomic>
-#include <cstdlib>
-#include <new>
+// A hit allocates nothing once the engine is warm.
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "counted_allocations.h"
 #include "engine_world.h"
-#include "sanitized.h"
-
-namespace {
-std::atomic<uint64_t> allocations{0};
-}
-
-#ifndef TRACEWELL_SANITIZED
-// Where they are inlined, g++ takes one for another's.
-[[gnu::noinline]] void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  std::abort();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
-#endif
 
 namespace tracewell::agent::test {
 namespace {

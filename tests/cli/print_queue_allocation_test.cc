@@ -1,14 +1,9 @@
-// The thread of a PrintQueue allocates nothing: an exception in it would end the server. Counts
-// every operator new of this program, except under a sanitizer, which has an operator new of its
-// own.
+// The thread of a PrintQueue allocates nothing: an exception in it would end the server.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <string_view>
 
@@ -16,26 +11,7 @@
 
 #include "base/unique_fd.h"
 #include "cli/print_queue.h"
-#include "sanitized.h"
-
-namespace {
-std::atomic<uint64_t> allocations_counted = 0;
-}  // namespace
-
-#ifndef TRACEWELL_SANITIZED
-// Not inlined: g++ takes an inlined pair of them for a mismatch.
-[[gnu::noinline]] void* operator new(size_t size) {
-  ++allocations_counted;
-  if (void* at = std::malloc(size == 0 ? 1 : size)) return at;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* at) noexcept {
-  std::free(at);
-}
-[[gnu::noinline]] void operator delete(void* at, size_t) noexcept {
-  std::free(at);
-}
-#endif
+#include "counted_allocations.h"
 
 namespace tracewell::cli {
 namespace {
@@ -48,14 +24,14 @@ TEST(PrintQueueAllocation, WhatIsWrittenByTheThreadAllocatesNothing) {
   const std::string text(5000, 'x');
   for (size_t i = 0; i < 1000; ++i) queue.print(text);
   std::array<char, 1 << 16> some;
-  const uint64_t before = allocations_counted;
+  const uint64_t before = allocations;
   std::string_view got;
   while (!got.ends_with(" print\n")) {
     const ssize_t size = read(reads.get(), some.data(), some.size());
     ASSERT_GT(size, 0);
     got = {some.data(), static_cast<size_t>(size)};
   }
-  EXPECT_EQ(allocations_counted, before);
+  EXPECT_EQ(allocations, before);
 }
 
 }  // namespace

@@ -7,6 +7,10 @@
 #include <random>
 #include <thread>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -22,6 +26,50 @@ TEST(FastRings, WhatFindsNoRoomIsCounted) {
   ASSERT_GT(records.size(), 10U);
   for (uint64_t i = 0; i < records.size(); ++i) EXPECT_EQ(Counting::number(records[i]), i);
   EXPECT_EQ(records.size() + counting.here.lost(), 1000U);
+}
+
+std::atomic<int> yields = 0;
+
+/// From now on the calling thread's sched_yield(2) is a SIGSYS.
+void catch_yields() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_yield, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program = {std::size(filter), filter};
+  ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/// Where threads outnumber processors, the one that makes room has to get one.
+TEST(FastRings, WhoWaitsLetsOthersRunUnlessCallsDoHarm) {
+  struct sigaction counts = {}, before = {};
+  counts.sa_handler = [](int) { ++yields; };
+  ASSERT_EQ(sigaction(SIGSYS, &counts, &before), 0);
+  for (const bool may_yield : {true, false}) {
+    Counting counting({.rings = 1, .ring_bytes = 4096}, 256, true);
+    counting.here.geometry().yields = may_yield;
+    yields = 0;
+    std::atomic<int> hits = 0;
+    std::thread writer([&] {
+      catch_yields();
+      for (; hits < 100; ++hits) counting.hit(static_cast<uint64_t>(hits));
+    });
+    while (counting.here.reader().used(0) + 256 <= 4096) std::this_thread::yield();
+    // It stands at a full ring, for two seconds at most.
+    while (may_yield && yields == 0 && hits < 100) std::this_thread::yield();
+    if (!may_yield) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_LT(hits, 100);
+    EXPECT_EQ(yields != 0, may_yield);
+    size_t records = 0;
+    while (hits < 100) records += counting.here.records().size();
+    writer.join();
+    EXPECT_EQ(records + counting.here.records().size(), 100U);
+    EXPECT_EQ(counting.here.lost(), 0U);
+  }
+  sigaction(SIGSYS, &before, nullptr);
 }
 
 TEST(FastRings, GoAroundManyTimes) {

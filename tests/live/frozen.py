@@ -3,7 +3,8 @@
 """A program that is frozen (cgroup freezer, as `docker pause`) while a trace begins: whatever lets
 go of it meanwhile, it goes on unharmed when it is thawed. The server's other programs stand still
 meanwhile, so that nothing waits for it. Where the server cannot see it (no /sys/fs/cgroup, as where
-it is frozen a moment later), it is left behind at the end."""
+it is frozen a moment later), it is left behind at the end. Nobody attaches to one that is frozen
+already."""
 # timeout: 180
 
 import contextlib
@@ -90,10 +91,32 @@ def the_server_ends(sees):
     wait_until(lambda: status(tracer, "State")[:1] in ("", "Z"), "what traced ends")
 
 
+def it_is_not_attached_to():
+    """A debugger would wait in vain for the answer to its first packet."""
+    program = subprocess.Popen([INFERIORS / "ticks"], stdout=subprocess.PIPE, text=True)
+    program.stdout.readline()
+    with group(program.pid) as folder:
+        (folder / "freezer.state").write_text("FROZEN")
+        begin = time.monotonic()
+        server = subprocess.Popen([*TRACEWELL, "--attach", "localhost:0", str(program.pid)],
+                                  stderr=subprocess.PIPE, text=True)
+        said = server.stderr.readline()
+        took = time.monotonic() - begin
+        check("control group is frozen" in said and took < 3, f"{took} s: {said}")
+        (folder / "freezer.state").write_text("THAWED")
+        check(server.wait(timeout=60) != 0, "status 0")
+        server.stderr.close()
+        wait_until(lambda: status(program.pid, "TracerPid") == "0", "it is let go")
+        program.send_signal(signal.SIGUSR1)
+        same(program.wait(timeout=60), 7, "the program's own end")
+    program.stdout.close()
+
+
 def main():
     if os.getuid() != 0 or not os.access(FREEZER / "cgroup.procs", os.W_OK):
         print("skipped: it takes root and the freezer of cgroup v1")
         sys.exit()
+    it_is_not_attached_to()
     for sees in (True, False):
         it_is_detached(sees)
         the_server_ends(sees)

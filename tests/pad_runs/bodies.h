@@ -19,7 +19,8 @@ namespace {
 #ifdef __clang__
 #define BODY __attribute__((noinline, used))
 #else
-#define BODY __attribute__((noinline, noclone, used))
+// As most programs are, however the tests themselves are compiled.
+#define BODY __attribute__((noinline, noclone, used, optimize("O2")))
 #endif
 
 uint64_t mixed(uint64_t seed, uint64_t value) {

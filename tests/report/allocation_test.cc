@@ -1,32 +1,10 @@
-// Rendering allocates nothing for an event, once it is warm. Counts every operator new of this
-// program, except under a sanitizer, which has an operator new of its own.
+// Rendering allocates nothing for an event, once it is warm.
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 
 #include <gtest/gtest.h>
 
+#include "counted_allocations.h"
 #include "rendering.h"
-#include "sanitized.h"
-
-namespace {
-uint64_t allocations = 0;
-}  // namespace
-
-#ifndef TRACEWELL_SANITIZED
-// Not inlined: g++ takes an inlined pair of them for a mismatch.
-[[gnu::noinline]] void* operator new(size_t size) {
-  ++allocations;
-  if (void* at = std::malloc(size == 0 ? 1 : size)) return at;
-  std::abort();
-}
-[[gnu::noinline]] void operator delete(void* at) noexcept {
-  std::free(at);
-}
-[[gnu::noinline]] void operator delete(void* at, size_t) noexcept {
-  std::free(at);
-}
-#endif
 
 namespace tracewell::report {
 namespace {

@@ -99,18 +99,25 @@ static struct Ring ring_of_thread(void) {
 
 uint32_t number_of_thread(void) { return ring_of_thread().tid & ~TRACEWELL_OWN_NUMBER; }
 
-enum { kPausesAtATime = 16, kTicksLog2 = 20, kLooksLog2 = 15 };
+static int may_yield(void) { return __atomic_load_n(&geometry.yields, __ATOMIC_RELAXED) != 0; }
 
-/* For the reader to make room. 0: it does not, or nothing is to be recorded any more. Awake: a
- * system call may kill the program, which may have begun to filter its calls (seccomp) a moment
- * ago. Should the counter not go on, the looks are counted as well. */
+enum { kPausesAtATime = 16, kTicksLog2 = 20, kLooksLog2 = 15, kAwakeTicks = 1 << 15 };
+
+/* For the reader to make room. 0: it does not, or nothing is to be recorded any more. Awake at
+ * first, for the reader is mostly quick. Then whoever else wants the processor gets it: where more
+ * threads are busy than there are processors, that may be the reader, or the thread whose record is
+ * in the way, and each of those that wait would have its whole time first. Should the counter not
+ * go on, the looks are counted as well. */
 static int wait_for_room(struct tracewell_frame_ring* ring, uint64_t patience) {
   const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE), begin = read_ticks();
   for (uint64_t looks = patience << kLooksLog2;
        looks != 0 && read_ticks() - begin < patience << kTicksLog2; --looks) {
     if (!is_read() || __atomic_load_n(&ring->impatient, __ATOMIC_RELAXED)) return 0;
     if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != tail) return 1;
-    for (int k = 0; k < kPausesAtATime; ++k) __builtin_ia32_pause();
+    if (read_ticks() - begin > kAwakeTicks && may_yield())
+      (void)call(kSchedYield, 0, 0, 0, 0, 0, 0);
+    else
+      for (int k = 0; k < kPausesAtATime; ++k) __builtin_ia32_pause();
   }
   __atomic_store_n(&ring->impatient, 1, __ATOMIC_SEQ_CST);
   if (LIKELY(__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) == tail)) return 0;

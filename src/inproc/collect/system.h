@@ -4,7 +4,7 @@
 
 #include "inproc/collect/collect.h"
 
-enum { kSigAction = 13, kGetTid = 186, kGetCpu = 309, kProcessVmReadv = 310 };
+enum { kSigAction = 13, kSchedYield = 24, kGetTid = 186, kGetCpu = 309, kProcessVmReadv = 310 };
 
 static inline long call(long number, long a, const void* b, long c, const void* d, long e, long f) {
   long result;

@@ -26,7 +26,13 @@ static void add_whole_vector(struct tracewell_hit* hit, const struct tracewell_s
   save_vectors(area, step->value);
 }
 
-/* Words, as many as fit `bytes`. */
+/* Both of words, as many as fit `bytes`. Few instructions each: a thread that is to be led out of
+ * here goes by single steps. */
+static inline void copy_words(uint8_t* to, const uint8_t* from, uint32_t bytes) {
+#pragma GCC unroll 16
+  for (uint32_t i = 0; i < bytes / 8; ++i) ((uint64_t*)to)[i] = ((const uint64_t*)from)[i];
+}
+
 static inline int differ(const uint8_t* a, const uint8_t* b, uint32_t bytes) {
   const uint64_t* const one = (const uint64_t*)a;
   const uint64_t* const other = (const uint64_t*)b;
@@ -86,8 +92,7 @@ static uint8_t* copy_changes(uint64_t before, const uint8_t* last, const uint8_t
               : differ(now + part->offset, its_last, part->bytes)))
       continue;
     change->parts |= 1u << i;
-    for (uint32_t k = 0; k < part->bytes; k += 8)
-      *(uint64_t*)(to + k) = *(const uint64_t*)(now + part->offset + k);
+    copy_words(to, now + part->offset, part->bytes);
     to += part->bytes;
   }
   return to;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/urgency.h"
+#include "target/linux/frozen.h"
 #include "target/linux/seize.h"
 #include "target/linux/shared_memory.h"
 #include "target/linux/tracer.h"
@@ -40,7 +41,7 @@ Error why_not(Pid pid, int why) {
 
 constexpr int64_t kPatienceNs = 10 * kSecond;  // with a thread that cannot stop
 constexpr int64_t kBusyNs = 30 * kSecond;      // with one that could, on a machine that is busy
-constexpr int64_t kEndedLookNs = kMilli;
+constexpr int64_t kEndedLookNs = kMilli, kFrozenLookNs = kSecond / 5;
 constexpr int64_t kVforkNs = kSecond;          // with children of vfork that run freely
 constexpr int64_t kKillNs = 10 * kSecond, kKillAtEndNs = 2 * kSecond;
 constexpr int kTries = 10;  // in the moment when exec changes who has the process's id
@@ -318,6 +319,12 @@ Status Attaching::await_seized(const AddressSpace& space) {
     if (2 * tracer_.take_each(moving) >= moving.size()) continue;
     if (tracer_.gives_up && tracer_.gives_up()) return {Errc::Target, "the server is to end"};
     const int64_t waited = monotonic_ns() - begin;
+    // Only who froze the group can end that, and a debugger waits for an answer.
+    if (waited > kFrozenLookNs && is_frozen(last->process->pid))
+      return {Errc::Target,
+              fmt::format("cannot attach to process {}: its control group is frozen (as `docker "
+                          "pause` does); let the group run on, and attach then",
+                          last->process->pid)};
     const auto status = waited > kPatienceNs ? proc_status(last->tid) : std::nullopt;
     if (status && status->state == 'D')
       return {Errc::Target,

@@ -16,6 +16,7 @@
 #include "target/linux/frozen.h"
 #include "target/linux/lent.h"
 #include "target/linux/tracer.h"
+#include "target/trap_reason.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -139,7 +140,7 @@ Status Tracer::lend_for_calls(Thread& thread) {
   AddressSpace& space = *thread.process->space;
   if (!stands_in_program(thread) || in_32_bit_code(regs(thread)) != space.is_32_bit ||
       runs_in_kernel_only(thread))
-    return {Errc::Target, "no thread can run a system call for us now"};
+    return because(TrapReason::NoCalls, "", Errc::Target);
   // All others of the server's programs may stand still meanwhile.
   if (monotonic_ns() < space.no_calls_until_ns || is_frozen(thread.process->pid))
     return {Errc::Target, "the program does not run (a frozen control group, or it waits in the "

@@ -16,6 +16,7 @@
 #include "target/linux/fast_sites.h"
 #include "target/linux/fault_handlers.h"
 #include "target/linux/tracer.h"
+#include "target/trap_reason.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -97,7 +98,7 @@ Result<uint64_t> LiveFastSites::learn_handlers(Pid pid) {
   const Still still(tracer_);
   Process* const process = tracer_.find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
-  if (thread == nullptr) return {Errc::Target, "no thread can run a system call for us now"};
+  if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
   const std::shared_ptr<AddressSpace> space = process->space;
   if (!space->fast) return {Errc::Unsupported, "another program runs there now"};
   if (!space->fast->handlers) {
