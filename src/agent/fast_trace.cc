@@ -477,9 +477,9 @@ FastTrace::Change FastTrace::look() {
   if (!begun_ || forbidden_ != TrapReason::None) return Change::None;
   const target::FastSites::Conduct now = sites_.conduct(pid_);
   auto& area = *reinterpret_cast<tracewell_area*>(shared_.bytes.data());
+  change(geometry_.yields, now.may_yield ? 1 : 0);
   if (now.filters_calls) {
     forbidden_ = TrapReason::FiltersCalls;
-    change(geometry_.yields, 0);
     return Change::Filters;
   }
   if (now.supplies_pages) {

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -71,7 +72,7 @@ int fail_for(const std::exception& error) {
 
 int main(int argc, char** argv) {
   // Nobody could be told why.
-  if (!tracewell::occupy_standard_streams()) return tracewell::cli::kSystem;
+  if (!tracewell::occupy_standard_streams()) return system_status();
   tracewell::cli::let_signals_come();
   // A reader that went away (`| head`) ends us quietly: the default action of SIGPIPE does, but a
   // parent may have left it ignored.
@@ -87,8 +88,10 @@ int main(int argc, char** argv) {
     const bool written = std::fflush(stdout) == 0;
     tracewell::cli::end_if_interrupted();
     if (!written) {
-      std::perror("tracewell: cannot write standard output");
-      return tracewell::cli::kSystem;
+      const std::string reason = std::strerror(errno);
+      std::fprintf(stderr, "%s: cannot write standard output: %s\n", own_name().data(),
+                   reason.c_str());
+      return system_status();
     }
     return status;
   } catch (const std::exception& error) {  // out of memory, or a mistake of ours

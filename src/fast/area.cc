@@ -144,7 +144,6 @@ tracewell_geometry make_geometry(const AreaShape& shape, uint64_t address) {
   geometry.ring_bytes = shape.ring_bytes;
   geometry.ring_count = shape.rings;
   geometry.shared_count = shape.shared_rings;
-  geometry.yields = 1;
   return geometry;
 }
 

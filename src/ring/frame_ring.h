@@ -163,7 +163,7 @@ struct tracewell_geometry {
   /* Where in a state components begin, by number; those that come behind the legacy part. */
   uint16_t component_at[TRACEWELL_COMPONENTS];
   uint32_t vector_part_count; /* 0: vector state is told as a whole each time */
-  uint32_t yields;            /* 1: who waits for room may make a system call. As `keys` */
+  uint32_t yields;            /* 1: who waits for room may call sched_yield. Changes as `keys` */
   struct tracewell_vector_part vector_parts[TRACEWELL_VECTOR_PARTS];
 };
 

@@ -54,6 +54,7 @@ class FastSites {
   /// What the program has come to do that code in it has to respect.
   struct Conduct {
     bool filters_calls = false;   // system calls other than its own may end it
+    bool may_yield = false;       // such a call that lets others run is worth it, and does no harm
     bool supplies_pages = false;  // of its memory, by threads of its own (userfaultfd)
     bool faults_do_harm = false;  // as of Processor
     bool stays_inside = false;    // a thread cannot be led out of placed code

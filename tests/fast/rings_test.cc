@@ -29,6 +29,7 @@ TEST(FastRings, WhatFindsNoRoomIsCounted) {
 }
 
 std::atomic<int> yields = 0;
+std::atomic<uint64_t> collector_from = 0, collector_to = 0;
 
 /// From now on the calling thread's sched_yield(2) is a SIGSYS.
 void catch_yields() {
@@ -46,11 +47,20 @@ void catch_yields() {
 /// Where threads outnumber processors, the one that makes room has to get one.
 TEST(FastRings, WhoWaitsLetsOthersRunUnlessCallsDoHarm) {
   struct sigaction counts = {}, before = {};
-  counts.sa_handler = [](int) { ++yields; };
+  // Sanitizers yield, too.
+  counts.sa_sigaction = [](int, siginfo_t* info, void*) {
+    const auto from = reinterpret_cast<uint64_t>(info->si_call_addr);
+    yields += from >= collector_from && from < collector_to;
+  };
+  counts.sa_flags = SA_SIGINFO;
   ASSERT_EQ(sigaction(SIGSYS, &counts, &before), 0);
   for (const bool may_yield : {true, false}) {
     Counting counting({.rings = 1, .ring_bytes = 4096}, 256, true);
+    EXPECT_EQ(counting.here.geometry().yields, 0U);  // until the tracer says so
     counting.here.geometry().yields = may_yield;
+    const auto geometry = reinterpret_cast<uint64_t>(&counting.here.geometry());
+    collector_from = geometry - collector_head().geometry;
+    collector_to = geometry;
     yields = 0;
     std::atomic<int> hits = 0;
     std::thread writer([&] {

@@ -1,8 +1,8 @@
 /* The collector: what runs inside a traced process at a hit, called by the code of its pad, on the
  * stack of the thread that hit. It is one position-independent piece of code without data of its
  * own: no libc, no thread-local memory, no lock, no allocation; a system call only at a thread's
- * first hit, and where the tracer wants memory to be read by one. Vector state is as it was
- * at the end: vectors.c.
+ * first hit, and where the tracer wants memory to be read by one or lets threads wait for room with
+ * one. Vector state is as it was at the end: vectors.c.
  *
  * A signal may arrive at any instruction, and its handler may hit tracepoints as well, which then
  * collect in between: see ring/frame_ring.h. So what changes a ring's `head` is one instruction. It

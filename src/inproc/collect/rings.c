@@ -101,13 +101,14 @@ uint32_t number_of_thread(void) { return ring_of_thread().tid & ~TRACEWELL_OWN_N
 
 static int may_yield(void) { return __atomic_load_n(&geometry.yields, __ATOMIC_RELAXED) != 0; }
 
-enum { kPausesAtATime = 16, kTicksLog2 = 20, kLooksLog2 = 15, kAwakeTicks = 1 << 15 };
+enum { kPausesAtATime = 16, kTicksLog2 = 20, kLooksLog2 = 15, kAwakeTicks = 1 << 18 };
 
-/* For the reader to make room. 0: it does not, or nothing is to be recorded any more. Awake at
- * first, for the reader is mostly quick. Then whoever else wants the processor gets it: where more
- * threads are busy than there are processors, that may be the reader, or the thread whose record is
- * in the way, and each of those that wait would have its whole time first. Should the counter not
- * go on, the looks are counted as well. */
+/* For the reader to make room. 0: it does not, or nothing is to be recorded any more. Awake, since
+ * a system call may kill a program that has begun to filter its calls (seccomp) a moment ago. But
+ * where more threads are busy than there are processors, each of those that wait would have its
+ * whole time before the reader, or the thread whose record is in the way: there they are let run,
+ * once the reader has had some 100 us. Should the counter not go on, the looks are counted as
+ * well. */
 static int wait_for_room(struct tracewell_frame_ring* ring, uint64_t patience) {
   const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE), begin = read_ticks();
   for (uint64_t looks = patience << kLooksLog2;

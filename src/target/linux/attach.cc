@@ -319,14 +319,15 @@ Status Attaching::await_seized(const AddressSpace& space) {
     if (2 * tracer_.take_each(moving) >= moving.size()) continue;
     if (tracer_.gives_up && tracer_.gives_up()) return {Errc::Target, "the server is to end"};
     const int64_t waited = monotonic_ns() - begin;
+    const auto status = waited > kFrozenLookNs ? proc_status(last->tid) : std::nullopt;
+    const bool is_stuck = status && status->state == 'D';
     // Only who froze the group can end that, and a debugger waits for an answer.
-    if (waited > kFrozenLookNs && is_frozen(last->process->pid))
+    if (is_stuck && is_frozen(last->tid))
       return {Errc::Target,
-              fmt::format("cannot attach to process {}: its control group is frozen (as `docker "
-                          "pause` does); let the group run on, and attach then",
-                          last->process->pid)};
-    const auto status = waited > kPatienceNs ? proc_status(last->tid) : std::nullopt;
-    if (status && status->state == 'D')
+              fmt::format("cannot attach to process {}: the control group of its thread {} is "
+                          "frozen (as `docker pause` does); let it run on, and attach then",
+                          last->process->pid, last->tid)};
+    if (is_stuck && waited > kPatienceNs)
       return {Errc::Target,
               fmt::format("cannot attach to process {}: its thread {} waits in the kernel and "
                           "cannot be stopped (state D), as inside vfork(2) until the child goes on",

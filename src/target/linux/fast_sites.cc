@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <iterator>
-#include <sstream>
 #include <cstdlib>
 #include <utility>
 
@@ -18,7 +16,6 @@
 
 #include <fmt/format.h>
 
-#include "base/open.h"
 #include "base/text_file.h"
 #include "base/urgency.h"
 #include "target/linux/code_facts.h"
@@ -27,6 +24,7 @@
 #include "target/linux/late_pages.h"
 #include "target/linux/shared_memory.h"
 #include "target/linux/tracer.h"
+#include "target/linux/yielding.h"
 #include "target/trap_reason.h"
 
 namespace tracewell::target::live {
@@ -62,15 +60,6 @@ bool has_even_time_stamps() {
 bool may_read_segment_bases() {
   constexpr unsigned long kFsgsbase = 2;
   return (getauxval(AT_HWCAP2) & kFsgsbase) != 0;
-}
-
-/// The thread's numbers, from our PID namespace on down to its own.
-std::vector<Tid> numbers_of(Tid tid) {
-  const auto status = read_proc(tid, "status");
-  if (!status) return {};
-  std::istringstream line{std::string(status_value(*status, "NSpid"))};
-  using Numbers = std::istream_iterator<Tid>;
-  return {Numbers(line), Numbers()};
 }
 
 /// Of address space: much of what is left to it is the program's own.
@@ -131,8 +120,8 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   if (process == nullptr || !tracer_.seen(*process)) return {Errc::NotFound, "no such process"};
   if (process->space->is_32_bit) return because(TrapReason::Is32Bit);
   release_unwanted();
-  if (process->space->fast)
-    return because(TrapReason::LastRun, "", Errc::Target);
+  looks_without_filters_ = 0;
+  if (process->space->fast) return because(TrapReason::LastRun, "", Errc::Target);
   if (!tracer_.options_.map_memory) return because(TrapReason::MapsNothing);
   const auto text = read_proc(pid, "status");
   if (!text) return {Errc::Target, "its status cannot be read"};
@@ -196,13 +185,16 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
   for (size_t i = 0; i < std::min(kAtATime, threads.size()); ++i) {
     const Tid tid = threads[looked_++ % threads.size()];
     const auto status = read_proc(tid, "status");
-    out.filters_calls |= status && filters_calls(*status);
+    const bool filters = status && filters_calls(*status);
+    out.filters_calls |= filters;
+    looks_without_filters_ = filters ? 0 : looks_without_filters_ + 1;
     out.faults_do_harm |= status && forbids_faults(*status);
     if (!status || handlers == nullptr) continue;
     if (i == 0) out.has_new_handlers = handlers->look(*status) || handlers->is_stuck;
     // Where the kernel took a handler away, it has changed the mask of whoever blocked its signal.
     if (handlers->are_there(*status)) handlers->note_mask(tid, signals_of(*status, "SigBlk"));
   }
+  out.may_yield = may_yield(tracer_, *process, looks_without_filters_);
   out.faults_are_mended = handlers != nullptr && handlers->may_fault(monotonic_ns());
   return out;
 }

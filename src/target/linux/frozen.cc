@@ -6,8 +6,8 @@
 
 namespace tracewell::target::live {
 
-bool is_frozen(Pid pid) {
-  const auto text = read_proc(pid, "cgroup");
+bool is_frozen(Tid tid) {
+  const auto text = read_proc(tid, "cgroup");
   if (!text) return false;
   const GroupFolders folders = group_folders(*text, "freezer");
   return std::ranges::any_of(folders.second, [](const std::string& folder) {

@@ -7,6 +7,6 @@
 namespace tracewell::target::live {
 
 /// As far as the files of the two hierarchies, where they are mounted as usual, tell.
-bool is_frozen(Pid pid);
+bool is_frozen(Tid tid);
 
 }  // namespace tracewell::target::live

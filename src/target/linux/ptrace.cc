@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <sstream>
 
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -170,6 +172,14 @@ std::optional<uint64_t> stat_field(Tid tid, int number) {
 }
 
 }  // namespace
+
+std::vector<Tid> numbers_of(Tid tid) {
+  const auto status = read_proc(tid, "status");
+  if (!status) return {};
+  std::istringstream line{std::string(status_value(*status, "NSpid"))};
+  using Numbers = std::istream_iterator<Tid>;
+  return {Numbers(line), Numbers()};
+}
 
 std::optional<int64_t> last_processor(Tid tid) {
   constexpr int kProcessor = 39;

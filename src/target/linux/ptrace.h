@@ -100,6 +100,8 @@ std::optional<uint64_t> code_kib(Tid tid);
 /// Is the thread the kernel's alone (io_uring's, vhost's)? It never comes out of the kernel, though
 /// it stops like others.
 bool is_kernel_worker(Tid tid);
+/// The thread's numbers, from our PID namespace on down to its own.
+std::vector<Tid> numbers_of(Tid tid);
 /// The processor on which the thread runs, or has run last.
 std::optional<int64_t> last_processor(Tid tid);
 

@@ -2,6 +2,7 @@
 #include <cstddef>
 
 #include "target/linux/compat32.h"
+#include "target/linux/fast_code.h"
 #include "target/linux/tracer.h"
 #include "target/linux/trap_flag.h"
 
@@ -16,6 +17,12 @@ constexpr int64_t kInPlaceNs = 20 * kMilli;
 bool may_run(Tid tid) {
   const auto status = proc_status(tid);
   return status && status->state != 'S' && status->state != 'D';
+}
+
+/// Code of ours that the program runs through makes a call now and then. It is not the program's.
+bool is_of_our_code(const Thread& thread) {
+  const FastCode* const code = thread.process->space->fast.get();
+  return code != nullptr && code->inside(thread.regs.rip);
 }
 
 /// What the kernel shows at a system call's exit when it will restart it, unless a handler runs.
@@ -114,6 +121,11 @@ Decision Tracer::on_system_call(Thread& thread) {
   const bool newborn = side != CallStop::Side::Entry && !thread.call;
   const KernelCall ended = std::exchange(thread.call, std::nullopt).value_or(KernelCall{});
   if (side == CallStop::Side::Entry) {
+    (void)regs(thread);
+    if (is_of_our_code(thread)) {
+      thread.call = {static_cast<int32_t>(thread.regs.orig_rax), false, true};
+      return {};
+    }
     thread.counted.enter_call();
     thread.call = {static_cast<int32_t>(regs(thread).orig_rax),
                    is_sigreturn(regs(thread), *thread.process->space)};
@@ -125,6 +137,7 @@ Decision Tracer::on_system_call(Thread& thread) {
       thread.process->leaving = true;
     return system_call_event(thread, StopEvent::Kind::SystemCallEntry, thread.call->number);
   }
+  if (ended.is_ours) return {};
   if (thread.doing.site_call() != nullptr) system_call_left(thread);
   if (ended.is_sigreturn) returned_to_site(thread);
   // What rt_sigreturn returns to has no number of a call any more.

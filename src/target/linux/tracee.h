@@ -57,6 +57,7 @@ struct HandlerReturn {
 struct KernelCall {
   int64_t number = -1;  // -1: only its exit tells
   bool is_sigreturn = false;
+  bool is_ours = false;  // code of ours that the program runs through has made it
 };
 
 struct Thread {
