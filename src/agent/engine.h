@@ -37,7 +37,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   /// Before the first run. Without one the buffer is memory of this process.
   void keep_buffer_in(BufferHome home) { home_ = std::move(home); }
   /// The server ends: the frames of a program whose end took GDB's connection stay in their file.
-  void keep_unseen();
+  void keep_unseen(), abandon();
 
   // Trace
   const std::vector<TracepointDef>& tracepoints() const override { return definitions_; }

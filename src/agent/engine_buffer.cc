@@ -50,6 +50,12 @@ void Engine::keep_unseen() {
   if (program_ended_ && buffer_.keep_unseen()) tell_unseen();
 }
 
+/// The server that its user sees was killed: its file stays.
+void Engine::abandon() {
+  if (buffer_.has_unseen()) tell_unseen();
+  buffer_.abandon();
+}
+
 void Engine::tell_unseen() {
   const std::string text =
       fmt::format("{0} frames that nobody has looked at stay in {1}\n(tracewell print {1})",

@@ -58,6 +58,12 @@ struct NonStopState {
   bool confirmed = false;
   std::map<target::Tid, target::StopEvent> stops;  // why those stand still that do
   StopQueue queue;
+  /// Its last program has been let go, and it has yet to acknowledge what it was told before: the
+  /// session ends then. Stock GDB does so after the reply to D, and takes a connection that is
+  /// closed instead for an error.
+  bool parts = false;
+  /// Whose thread was to be selected, and is gone. 0: the one that is selected is there.
+  target::Pid of_gone_thread = 0;
   /// Of these processes, in which nobody stood still when this debugger asked, the first thread
   /// that it stops is sampled. Stock GDB lets that one go on once it has read symbols.
   std::set<target::Pid> to_sample;

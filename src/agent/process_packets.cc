@@ -30,6 +30,13 @@ std::optional<target::Pid> parse_pid(std::string_view hex) {
   return static_cast<target::Pid>(*pid);
 }
 
+std::optional<target::Pid> pid_to_trace(const Session& session) {
+  if (const auto pid = session.current_pid()) return pid;
+  const target::Pid pid = session.non_stop.of_gone_thread;
+  if (pid == 0 || session.find_thread({pid, 0}) == nullptr) return std::nullopt;
+  return pid;
+}
+
 Result<target::StopEvent> launch(Session& session) {
   auto event = session.target.process_control()->launch(session.options.launch);
   session.threads_changed();

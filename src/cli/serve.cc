@@ -133,7 +133,7 @@ ServerOptions server_options(const ServeOptions& options, Settings& settings,
   out.multi = options.multi;
   out.killed = face_is_gone;
   out.ending = [&trace](ServerEnd end) {
-    if (end == ServerEnd::Failed || face_is_gone()) trace.buffer().abandon();
+    if (end == ServerEnd::Failed || face_is_gone()) trace.abandon();
     else trace.keep_unseen();
   };
   out.session.launch = options.launch;

@@ -187,6 +187,7 @@ bool ServerLoop::talk(agent::Session& session) {
 void ServerLoop::converse(agent::Session& session) {
   while (!link_.quitting() && !done_ && !failed_) {
     if (!talk(session)) return;
+    if (session.non_stop.parts) return take_leave(session);
     if (session.in_doubt()) {
       wait_without_debugger();
       continue;
@@ -199,6 +200,19 @@ void ServerLoop::converse(agent::Session& session) {
     if (!event) session.on_target_error(event.error());
     else if (*event) session.on_event(**event);
   }
+}
+
+/// It has let go of everything, and has a moment to acknowledge what it was told before.
+void ServerLoop::take_leave(agent::Session& session) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kLastWordMs);
+  while (!session.finished() && !link_.quitting()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) break;
+    link_.wait(static_cast<int>(left.count()));
+    if (!talk(session)) break;
+  }
+  if (!session.finished()) session.finish();
 }
 
 /// A debugger that comes to threads that run, and does not ask for that, stops all of them.

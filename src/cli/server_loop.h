@@ -54,6 +54,7 @@ class ServerLoop {
   void serve_debugger();
   void meet(agent::Session& session);
   void converse(agent::Session& session);
+  void take_leave(agent::Session& session);
   void feed(agent::Session& session, const std::string& input);
   void runs_on();
   bool talk(agent::Session& session);

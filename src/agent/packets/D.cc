@@ -67,7 +67,9 @@ void on_D(Session& session, std::string_view body, Reply& reply) {
   }
   reply.ok();
   const bool last = session.target.processes().empty() || !session.target.process_control();
-  if (last && !session.extended) session.finish();
+  if (!last || session.extended) return;
+  session.non_stop.parts = session.non_stop.on && session.non_stop.queue.first() != "OK";
+  if (!session.non_stop.parts) session.finish();
 }
 
 }  // namespace tracewell::agent

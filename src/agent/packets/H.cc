@@ -10,11 +10,15 @@ void on_H(Session& session, std::string_view body, Reply& reply) {
   // Stock GDB does not look at the reply, and goes on as if it had its thread. That must not be the
   // one that it had before.
   chosen.reset();
+  if (operation == 'g') session.non_stop.of_gone_thread = 0;
   auto id = rsp::parse_thread_id(body.substr(1));
   if (!id) return reply.error(1);
   if (id->pid > 0 || id->tid > 0) {
     const target::ThreadInfo* const thread = session.find_thread(*id);
-    if (!thread) return reply.error(1);
+    if (!thread) {
+      if (operation == 'g' && id->pid > 0) session.non_stop.of_gone_thread = id->pid;
+      return reply.error(1);
+    }
     id->pid = thread->pid;  // a client without the multiprocess feature does not say it
   }
   chosen = *id;

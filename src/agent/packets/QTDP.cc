@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "agent/packets.h"
+#include "agent/process_packets.h"
 #include "rsp/qtdp.h"
 
 namespace tracewell::agent {
@@ -11,7 +12,7 @@ namespace {
 /// A debugger of several processes chooses one by Hg first. What stands at the address in another
 /// one is something else, perhaps the middle of an instruction.
 Status is_of_traced(const Session& session, target::Pid traced) {
-  const auto pid = session.current_pid();
+  const auto pid = pid_to_trace(session);
   if (traced == 0 || pid == traced) return {};
   if (!pid)
     return {Errc::InvalidArgument,

@@ -1,6 +1,8 @@
 // qTfP: the first piece of the tracepoints' definitions; qTsP has the others, `l` ends them.
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <utility>
 
 #include "agent/packets.h"
 #include "agent/upload.h"
@@ -30,11 +32,21 @@ bool takes_fast(const Session& session, const TracepointDef& definition) {
   return !session.knows_tracepoints || definition.fast_length.value_or(0) >= kTraceFileMin;
 }
 
+/// GDB makes tracepoints of what it is sent beginning with the last, under numbers of its own, and
+/// believes from then on that the target has those numbers. They agree where numbers begin with 1
+/// and have no gap.
+std::vector<TracepointDef> last_number_first(std::vector<TracepointDef> definitions) {
+  std::ranges::sort(definitions, std::greater<>(), [](const TracepointDef& one) {
+    return std::pair(one.number, one.address);
+  });
+  return definitions;
+}
+
 }  // namespace
 
 void on_qTfP(Session& session, std::string_view, Reply& reply) {
   std::vector<std::string> pieces;
-  for (const TracepointDef& definition : session.trace->tracepoints()) {
+  for (const TracepointDef& definition : last_number_first(session.trace->tracepoints())) {
     const rsp::GdbMeans means{
         .symbols = session.client.symbols,
         .code = takes_fast(session, definition) && has_code(session, definition),
