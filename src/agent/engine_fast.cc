@@ -244,8 +244,8 @@ void Engine::on_still() {
   catch_up();
   if (!running_ || !fast_) return;
   if (change_ == FastTrace::Change::Filters)
-    tell("The program filters its system calls (seccomp, SIGSYS): tracepoints are traps from now "
-         "on");
+    tell("The program has begun to filter its system calls, or to filter more of them (seccomp, "
+         "SIGSYS): tracepoints are traps from now on");
   if (change_ == FastTrace::Change::Pages)
     tell("The program supplies pages of its memory itself (userfaultfd): tracepoints are traps "
          "from now on");

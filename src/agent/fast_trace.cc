@@ -18,6 +18,7 @@
 #include "base/endian.h"
 #include "fast/collector_code.h"
 #include "fast/record.h"
+#include "ring/hit_calls.h"
 
 namespace tracewell::agent {
 namespace {
@@ -38,6 +39,12 @@ constexpr std::chrono::milliseconds kPollFor(10), kTakeFor(150), kCloseAtEndFor(
 /// scheduler may keep a tracer waiting for as long as the first where many threads are busy.
 constexpr uint32_t kShortPatience = 625, kLongPatience = 5000;
 constexpr uint64_t kMemoryHead = 11, kVariableBlock = 13;  // of blocks in a frame
+
+constexpr target::FastSites::Call kCallsOfHits[] = {
+#define TRACEWELL_CALL_OF_HIT(constant, number, name) {number, name},
+    TRACEWELL_HIT_CALLS(TRACEWELL_CALL_OF_HIT)
+#undef TRACEWELL_CALL_OF_HIT
+};
 
 bool is_of_registers(const tracewell_step& step) {
   return step.kind == TRACEWELL_STEP_GENERAL || step.kind == TRACEWELL_STEP_VECTOR;
@@ -103,12 +110,14 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes, uint64_t rings_b
   return {};
 }
 
+/// With less, where that can help.
 Status FastTrace::share_area(uint64_t rings_bytes) {
   const auto threads = static_cast<uint32_t>(sites_.thread_count(pid_));
   Result<target::FastSites::Shared> shared = because(TrapReason::ServerMemory);
   for (; rings_bytes >= kRingsBytesMin && !shared.ok(); rings_bytes /= 4) {
     shape_ = fast::AreaShape::within(rings_bytes, threads);
-    shared = sites_.share(pid_, shape_.bytes());
+    shared = sites_.share(pid_, shape_.bytes(), kCallsOfHits);
+    if (!shared.ok() && target::trap_reason(shared.error()) == TrapReason::FiltersCalls) break;
   }
   TW_RETURN_IF_ERROR(shared);
   shared_ = *shared;

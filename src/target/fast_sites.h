@@ -53,7 +53,7 @@ class FastSites {
   };
   /// What the program has come to do that code in it has to respect.
   struct Conduct {
-    bool filters_calls = false;   // system calls other than its own may end it
+    bool filters_calls = false;   // system calls of placed code may end it
     bool may_yield = false;       // such a call that lets others run is worth it, and does no harm
     bool supplies_pages = false;  // of its memory, by threads of its own (userfaultfd)
     bool faults_do_harm = false;  // as of Processor
@@ -84,6 +84,12 @@ class FastSites {
   };
   virtual ~FastSites() = default;
 
+  /// A system call that placed code makes by itself, by its number on x86-64.
+  struct Call {
+    uint32_t number = 0;
+    const char* name = "";
+  };
+
   /// Can there be fast sites in this process at all? Unsupported, with the reason, if not.
   virtual Result<Processor> processor(Pid pid) = 0;
   /// While it runs, of a few of its threads and sites: others at each call.
@@ -96,8 +102,9 @@ class FastSites {
   /// Memory that can be loaded from now, in order, and where nothing but a value comes of it. Not
   /// where such a load has failed all the same.
   virtual std::vector<Range> readable(Pid pid) = 0;
-  /// Zeroed. One for each process; given back by release().
-  virtual Result<Shared> share(Pid pid, uint64_t bytes) = 0;
+  /// Zeroed. One for each process; given back by release(). Unsupported, with the reason, where the
+  /// program filters its system calls, and one of these could be forbidden to one of its threads.
+  virtual Result<Shared> share(Pid pid, uint64_t bytes, std::span<const Call> calls) = 0;
   /// So that the process need not wait for it when it first writes there: pages of what is shared
   /// are made here, soon. Where the process has a limit of its own, and would be charged for them,
   /// they are there before it can write.

@@ -48,7 +48,7 @@ class Swapping : public testing::Test {
     {
       Debuggee one;
       one.attach(program.pid());
-      const auto shared = one.target->trace_sites()->fast()->share(one.pid, kBytes);
+      const auto shared = one.target->trace_sites()->fast()->share(one.pid, kBytes, {});
       ASSERT_FALSE(shared.ok());
       EXPECT_NE(shared.error().message.find("shares its descriptors"), std::string::npos);
     }
@@ -60,7 +60,7 @@ class Swapping : public testing::Test {
     // The other process needs a processor in the right moment.
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     for (int turn = 0; !refused && std::chrono::steady_clock::now() < end; ++turn) {
-      const auto shared = fast.share(one.pid, kBytes);
+      const auto shared = fast.share(one.pid, kBytes, {});
       ASSERT_EQ(fs::file_size(file), std::string("not for you").size()) << "turn " << turn;
       if (shared.ok()) {
         EXPECT_EQ(shared->address % 4096, 0u);
@@ -192,7 +192,7 @@ TEST(LinuxFiles, SharedMemoryIsSomewhereElseEachTime) {
     one.launch({"ends"});
     one.breakpoint(one.symbol("main"));
     ASSERT_EQ(one.go().kind, StopEvent::Kind::Breakpoint);
-    const auto shared = one.target->trace_sites()->fast()->share(one.pid, 1 << 20);
+    const auto shared = one.target->trace_sites()->fast()->share(one.pid, 1 << 20, {});
     ASSERT_TRUE(shared.ok()) << shared.error().text();
     EXPECT_EQ(shared->address % 4096, 0u);
     EXPECT_TRUE(places.insert(shared->address).second) << std::hex << shared->address;

@@ -3,17 +3,17 @@
 #define TRACEWELL_INPROC_COLLECT_SYSTEM_H
 
 #include "inproc/collect/collect.h"
+#include "ring/hit_calls.h"
 
-enum { kSigAction = 13, kSchedYield = 24, kGetTid = 186, kGetCpu = 309, kProcessVmReadv = 310 };
-
-static inline long call(long number, long a, const void* b, long c, const void* d, long e, long f) {
+static inline long call(enum tracewell_hit_call number, long a, const void* b, long c,
+                        const void* d, long e, long f) {
   long result;
   register long r10 __asm__("r10") = (long)d;
   register long r8 __asm__("r8") = e;
   register long r9 __asm__("r9") = f;
   __asm__ volatile("syscall"
                    : "=a"(result)
-                   : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "0"((long)number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                    : "rcx", "r11", "memory");
   return result;
 }

@@ -133,6 +133,10 @@ class AddressSpace {
   std::vector<Inherited> inherited;
   bool returns_into_inherited = true;  // perhaps: its thread was forked inside of a hit
 
+  /// So many filters of system calls each of its threads had, when they were read, and allowed what
+  /// placed code does; 0: none. See call_filters.h.
+  uint32_t allowed_filters = 0;
+
   /// Where sites have been. A program may have its code writable for a while in place of
   /// executable; a site that comes back then is none at data.
   std::set<uint64_t> was_code;

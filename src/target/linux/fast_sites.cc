@@ -18,6 +18,7 @@
 
 #include "base/text_file.h"
 #include "base/urgency.h"
+#include "target/linux/call_filters.h"
 #include "target/linux/code_facts.h"
 #include "target/linux/control_groups.h"
 #include "target/linux/fast_code.h"
@@ -89,13 +90,6 @@ bool may_go_on(const Thread& thread) {
          thread.run == Run::Starting;
 }
 
-/// By seccomp; or by Syscall User Dispatch, which no file shows, but who uses it handles SIGSYS.
-bool filters_calls(const std::string& status) {
-  const std::string_view filters = status_value(status, "Seccomp");
-  return (!filters.empty() && filters != "0") ||
-         (signals_of(status, "SigCgt") & bit_of(SIGSYS)) != 0;
-}
-
 /// The kernel resets the handler of a fault's signal that a thread blocks or ignores; one that has
 /// a handler may block it at any time, such as in the handler itself. Where there is none, a thread
 /// that blocks it does so no more after a fault. That is little, and much is blocked for a moment:
@@ -142,9 +136,10 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   if (!may_map_more(mappings(tid, tracer_.gives_up).size(), 0))
     return because(TrapReason::Mappings);
   FastSites::Processor out;
+  std::optional<uint32_t> filters;
   for (const Tid each : task_ids(pid)) {
     const auto status = read_proc(each, "status");
-    if ((status && filters_calls(*status)) || call_dispatch(each))
+    if ((status && has_other_filters(each, *status, filters)) || call_dispatch(each))
       return because(TrapReason::FiltersCalls);
     out.faults_do_harm |= status && forbids_faults(*status);
   }
@@ -177,6 +172,7 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
     out.gone = process->space->fast->gone();
     out.stays_inside = process->space->fast->stays_inside;
     out.supplies_pages = supplies_pages(*process);
+    out.filters_calls = others_have_new_filters(tracer_, *process, looked_);
   }
   FaultHandlers* const handlers =
       process->space->fast ? process->space->fast->handlers.get() : nullptr;
@@ -185,7 +181,8 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
   for (size_t i = 0; i < std::min(kAtATime, threads.size()); ++i) {
     const Tid tid = threads[looked_++ % threads.size()];
     const auto status = read_proc(tid, "status");
-    const bool filters = status && filters_calls(*status);
+    const bool filters =
+        status && process->space->fast && has_new_filters(tid, *status, *process->space);
     out.filters_calls |= filters;
     looks_without_filters_ = filters ? 0 : looks_without_filters_ + 1;
     out.faults_do_harm |= status && forbids_faults(*status);
@@ -272,7 +269,8 @@ Result<uint64_t> LiveFastSites::map_area(Thread& thread, uint64_t bytes, int fd,
 
 /// All processes are looked at for who shares its descriptors, while it runs: whom it makes from
 /// now on does not run before we have seen it.
-Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
+Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
+                                               std::span<const Call> calls) {
   const Thread* const any = tracer_.first_thread(pid);
   if (tracer_.options_.alone_with_descriptors && any != nullptr &&
       shares_descriptors(any->process->pid, any->tid))
@@ -281,6 +279,7 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes) {
   Process* const process = tracer_.find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
   if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
+  TW_RETURN_IF_ERROR(examine_filters(tracer_, *process->space, thread->tid, calls));
   bytes = whole_pages(bytes);
   rlimit most{};
   if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < bytes)

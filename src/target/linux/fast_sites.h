@@ -48,7 +48,7 @@ class LiveFastSites final : public FastSites {
   Result<uint64_t> learn_handlers(Pid pid) override;
   Mended mended(Pid pid) override;
   std::vector<Range> readable(Pid pid) override;
-  Result<Shared> share(Pid pid, uint64_t bytes) override;
+  Result<Shared> share(Pid pid, uint64_t bytes, std::span<const Call> calls) override;
   void populate(Pid pid, const std::vector<Range>& ranges) override;
   void hurry(std::chrono::microseconds pause) override;
   std::vector<ThreadBase> threads(Pid pid) override;

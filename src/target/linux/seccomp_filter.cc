@@ -1,8 +1,10 @@
 #include "target/linux/seccomp_filter.h"
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
-#include <vector>
 
 #include <linux/audit.h>
 #include <sys/syscall.h>
@@ -18,14 +20,14 @@ namespace {
 // handler comes first.
 constexpr int64_t kRestartBlock = -516, kRestartNoHandler = -514;
 constexpr uint32_t kRestart64 = SYS_restart_syscall, kRestart32 = 0;
-constexpr int kFiltersMax = 1024;
+constexpr size_t kFiltersMax = 1024;
 
 struct Machine {
   uint32_t a = 0, x = 0;
   std::array<uint32_t, BPF_MEMWORDS> memory{};
 };
 
-bool load(const sock_filter& op, const seccomp_data& call, Machine& machine) {
+bool load(const sock_filter& op, const seccomp_data& call, size_t known, Machine& machine) {
   uint32_t value = 0;
   switch (BPF_MODE(op.code)) {
     case BPF_IMM: value = op.k; break;
@@ -36,7 +38,7 @@ bool load(const sock_filter& op, const seccomp_data& call, Machine& machine) {
       break;
     case BPF_ABS:
       if (BPF_SIZE(op.code) != BPF_W || BPF_CLASS(op.code) != BPF_LD) return false;
-      if (op.k % 4 != 0 || op.k > sizeof call - 4) return false;
+      if (op.k % 4 != 0 || op.k >= known) return false;
       std::memcpy(&value, reinterpret_cast<const uint8_t*>(&call) + op.k, sizeof value);
       break;
     default: return false;
@@ -46,7 +48,9 @@ bool load(const sock_filter& op, const seccomp_data& call, Machine& machine) {
 }
 
 bool compute(const sock_filter& op, Machine& machine) {
-  const uint32_t by = BPF_SRC(op.code) == BPF_X ? machine.x : op.k;
+  constexpr uint32_t kShiftBits = 31;  // of X; more than that in K the kernel does not take
+  const bool by_x = BPF_SRC(op.code) == BPF_X;
+  const uint32_t by = by_x ? machine.x : op.k;
   uint32_t& a = machine.a;
   switch (BPF_OP(op.code)) {
     case BPF_ADD: a += by; return true;
@@ -56,8 +60,8 @@ bool compute(const sock_filter& op, Machine& machine) {
     case BPF_AND: a &= by; return true;
     case BPF_OR: a |= by; return true;
     case BPF_XOR: a ^= by; return true;
-    case BPF_LSH: a = by < 32 ? a << by : 0; return true;
-    case BPF_RSH: a = by < 32 ? a >> by : 0; return true;
+    case BPF_LSH: a <<= by & kShiftBits; return by_x || by <= kShiftBits;
+    case BPF_RSH: a >>= by & kShiftBits; return by_x || by <= kShiftBits;
     case BPF_NEG: a = 0 - a; return true;
     default: return false;
   }
@@ -83,10 +87,10 @@ bool store(const sock_filter& op, Machine& machine) {
 }
 
 /// All but the jumps and the end.
-bool apply(const sock_filter& op, const seccomp_data& call, Machine& machine) {
+bool apply(const sock_filter& op, const seccomp_data& call, size_t known, Machine& machine) {
   switch (BPF_CLASS(op.code)) {
     case BPF_LD:
-    case BPF_LDX: return load(op, call, machine);
+    case BPF_LDX: return load(op, call, known, machine);
     case BPF_ST:
     case BPF_STX: return store(op, machine);
     case BPF_ALU: return compute(op, machine);
@@ -118,7 +122,8 @@ bool lets_through(uint32_t answer) {
 
 }  // namespace
 
-std::optional<uint32_t> run_filter(std::span<const sock_filter> filter, const seccomp_data& call) {
+std::optional<uint32_t> run_filter(std::span<const sock_filter> filter, const seccomp_data& call,
+                                   size_t known) {
   Machine machine;
   for (size_t at = 0; at < filter.size(); ++at) {  // jumps lead forward alone
     const sock_filter& op = filter[at];
@@ -127,19 +132,70 @@ std::optional<uint32_t> run_filter(std::span<const sock_filter> filter, const se
       const auto left_out = jump(op, machine);
       if (!left_out) return std::nullopt;
       at += *left_out;
-    } else if (!apply(op, call, machine)) {
+    } else if (!apply(op, call, known, machine)) {
       return std::nullopt;
     }
   }
   return std::nullopt;
 }
 
+bool always_allows(std::span<const sock_filter> filter, uint32_t number) {
+  seccomp_data call{};
+  call.nr = static_cast<int>(number);
+  call.arch = AUDIT_ARCH_X86_64;
+  const auto answer = run_filter(filter, call, offsetof(seccomp_data, instruction_pointer));
+  return answer && lets_through(*answer);
+}
+
+bool FiltersOfThreads::spend(size_t work) {
+  const bool enough = work <= left_;
+  left_ -= std::min(left_, work);
+  return enough;
+}
+
+bool FiltersOfThreads::judge(std::span<const sock_filter> filter) {
+  const auto forbids = [&](const FastSites::Call& call) {
+    return !always_allows(filter, call.number);
+  };
+  const auto first = std::ranges::find_if(calls_, forbids);
+  if (first == calls_.end()) return true;
+  forbidden_ = first->name;
+  return false;
+}
+
+/// The kernel counts from the filter that was added last. It says ENOENT behind the first one.
+FiltersOfThreads::Answer FiltersOfThreads::look(Tid tid) {
+  constexpr size_t kReadingOne = 64;  // takes as long as so many instructions
+  const auto are_same = [](const sock_filter& one, const sock_filter& other) {
+    return one.code == other.code && one.jt == other.jt && one.jf == other.jf && one.k == other.k;
+  };
+  room_.resize(BPF_MAXINSNS);
+  for (size_t number = 0; number < kFiltersMax; ++number) {
+    errno = 0;
+    const long count = trace(PTRACE_SECCOMP_GET_FILTER, tid, number, room_.data());
+    if (count == -1 && errno == ENOENT && number != 0) {
+      count_ = static_cast<uint32_t>(number);
+      return Answer::Allow;
+    }
+    if (count == -1 && errno == ESRCH) return Answer::NotStopped;
+    if (count <= 0 || count > BPF_MAXINSNS) return Answer::NotKnown;
+    const std::span filter(room_.data(), static_cast<size_t>(count));
+    if (!spend(kReadingOne + filter.size())) return Answer::NotKnown;
+    if (number < allowed_.size() && std::ranges::equal(filter, allowed_[number], are_same))
+      continue;
+    if (!spend(filter.size() * calls_.size())) return Answer::NotKnown;
+    if (!judge(filter)) return Answer::Forbid;
+    if (number == allowed_.size()) allowed_.emplace_back();
+    allowed_[number].assign(filter.begin(), filter.end());
+  }
+  return Answer::NotKnown;
+}
+
 bool restart_is_forbidden(Tid tid, const user_regs_struct& regs) {
   if (static_cast<int64_t>(regs.orig_rax) < 0) return false;  // not in a call
   if (static_cast<int32_t>(regs.rax) != kRestartBlock) return false;
   const seccomp_data call = restart_of(regs);
-  for (int number = 0; number < kFiltersMax; ++number) {
-    const auto index = static_cast<uint64_t>(number);
+  for (uint64_t index = 0; index < kFiltersMax; ++index) {
     const long count = trace(PTRACE_SECCOMP_GET_FILTER, tid, index, nullptr);
     if (count <= 0 || count > BPF_MAXINSNS) return false;  // that was the last one, or none
     std::vector<sock_filter> filter(static_cast<size_t>(count));
