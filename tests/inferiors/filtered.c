@@ -9,6 +9,7 @@
 //   busy N    all the time from now on, by N new threads, until
 //   idle
 //   forbid    ends for what hits do, from now on
+//   child N   so often by a child, which ends for what hits do
 // build: -D_GNU_SOURCE
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -23,6 +24,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static atomic_long calls;
@@ -118,6 +120,17 @@ static void *filter_again(void *nothing) {
   return nothing;
 }
 
+static int child_calls(long times) {
+  int status = 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    if (forbid() != 0) _exit(1);
+    call_often((void *)times);
+    _exit(0);
+  }
+  return waitpid(child, &status, 0) != child || status != 0;
+}
+
 static void on_fault(int number) { _exit(number); }
 
 static pthread_t threads[64];
@@ -151,6 +164,7 @@ static int obey(void) {
         wrong = await_all();
         break;
       case 'f': wrong = forbid(); break;
+      case 'c': wrong = child_calls(number); break;
       default: wrong = 1; break;
     }
     if (wrong) return 7;
