@@ -121,5 +121,31 @@ class Looks(unittest.TestCase):
         self.assertEqual(looks.strangers([self.process.pid]), [])
 
 
+MASTER = """
+import os, signal, sys, time
+def worker():
+    pid = os.fork()
+    if pid == 0:
+        while True: time.sleep(60)
+    print(pid, flush=True)
+worker()
+while True:
+    os.wait()
+    worker()
+"""
+
+
+class Ending(unittest.TestCase):
+    def test_a_master_begins_no_worker_in_place_of_one_that_was_ended(self):
+        for _ in range(10):
+            master = subprocess.Popen([sys.executable, "-c", MASTER], stdout=subprocess.PIPE,
+                                      text=True)
+            workers = [int(master.stdout.readline())]
+            common.end(master)
+            workers += [int(line) for line in master.stdout]  # until all of them are gone
+            master.stdout.close()
+            self.assertEqual(len(workers), 1)
+
+
 if __name__ == "__main__":
     unittest.main()

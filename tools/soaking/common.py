@@ -98,10 +98,11 @@ def start(words, log, **more):
 
 
 def end(process):
-    """Whatever it is doing, and what it started."""
+    """Whatever it is doing, and what it started. It goes first: a master that lives begins another
+    worker in place of one that was killed."""
     if process is None or process.poll() is not None:
         return
-    for pid in reversed(family_of(process.pid)):
+    for pid in family_of(process.pid):
         with contextlib.suppress(ProcessLookupError):
             kill(pid)
     process.wait()
