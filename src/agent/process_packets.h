@@ -8,8 +8,8 @@ namespace tracewell::agent {
 /// The number of a process, as packets spell it; nullopt for what can be none's.
 std::optional<target::Pid> parse_pid(std::string_view hex);
 
-/// The process whose tracepoints packets speak of. Its selected thread may be gone, which matters to
-/// nobody who traces; stock GDB goes on with such a one until its user selects another.
+/// The process whose tracepoints packets speak of. Its selected thread may be gone, which matters
+/// to nobody who traces; stock GDB goes on with such a one until its user selects another.
 std::optional<target::Pid> pid_to_trace(const Session& session);
 
 /// Starts what options.launch says, tells the server's user, and makes it the current thread.
