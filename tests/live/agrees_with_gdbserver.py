@@ -154,7 +154,10 @@ class Comparison:
     def catalogs(self):
         a, b = dict(self.theirs[0]), dict(self.ours[0])
         self.keys("status", a.pop("status"), b.pop("status"), STATUS_MAY_DIFFER)
-        for x, y in zip(a["tracepoints"], b["tracepoints"], strict=True):
+        # The order is the target's, and means nothing.
+        points = [sorted(one["tracepoints"], key=lambda point: (point["number"], point["address"]))
+                  for one in (a, b)]
+        for x, y in zip(*points, strict=True):
             where = f"tracepoint {x['number']}"
             self.keys(where, x, y, TRACEPOINT_MAY_DIFFER)
             # GDB read gdbserver's decimal digits as hexadecimal ones. Bytes are the buffer's own.
