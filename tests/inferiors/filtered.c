@@ -1,8 +1,11 @@
 // Filters its system calls (seccomp) like programs in containers, and calls work() as it is told.
+// build: -D_GNU_SOURCE
 //   filtered HOW [MORE …]
 // HOW: "itself", the filter is its own; "launcher", it is there before this program is; "none".
 // MORE: "handler", it handles SIGSEGV; a number, the filter does not allow that call; "argument",
-// the filter looks at one of process_vm_readv; "twice", one thread has the filter twice.
+// the filter looks at one of process_vm_readv; "twice", one thread has the filter twice;
+// "over", one that allows all is there before; "apart", one thread has another one, which ends for
+// what hits do; "beside", so has another process with this memory.
 // Prints the address of work(). Takes lines, and answers each with how often work() was called:
 //   hit N     so often
 //   thread N  so often by a new thread
@@ -10,7 +13,6 @@
 //   idle
 //   forbid    ends for what hits do, from now on
 //   child N   so often by a child, which ends for what hits do
-// build: -D_GNU_SOURCE
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -120,6 +122,21 @@ static void *filter_again(void *nothing) {
   return nothing;
 }
 
+static void *filter_apart(void *nothing) {
+  if (forbid() != 0) _exit(8);
+  atomic_store(&stop, 1);
+  for (;;) pause();
+  return nothing;
+}
+
+static char room[1 << 16];
+
+static int filter_beside(void *nothing) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  (void)filter_apart(nothing);
+  return 0;
+}
+
 static int child_calls(long times) {
   int status = 0;
   const pid_t child = fork();
@@ -176,14 +193,21 @@ static int obey(void) {
 
 int main(int argc, char **argv) {
   long but = -1;
-  int handles = 0, looks = 0, twice = 0;
+  int handles = 0, looks = 0, twice = 0, over = 0, apart = 0, beside = 0;
   if (argc < 2) return 2;
   for (int i = 2; i < argc; ++i) {
     handles |= strcmp(argv[i], "handler") == 0;
     looks |= strcmp(argv[i], "argument") == 0;
     twice |= strcmp(argv[i], "twice") == 0;
+    over |= strcmp(argv[i], "over") == 0;
+    apart |= strcmp(argv[i], "apart") == 0;
+    beside |= strcmp(argv[i], "beside") == 0;
     if (argv[i][0] >= '0' && argv[i][0] <= '9') but = atol(argv[i]);
   }
+  if (apart && begin(filter_apart, NULL)) return 5;
+  if (beside && clone(filter_beside, room + sizeof room, CLONE_VM | SIGCHLD, NULL) < 0) return 5;
+  while ((apart || beside) && !atomic_load(&stop)) sched_yield();
+  if (over && filter_calls(-1, 0) != 0) return 9;
   const int launches = strcmp(argv[1], "launcher") == 0;
   if ((launches || strcmp(argv[1], "itself") == 0) && filter_calls(but, looks) != 0) return 9;
   if (launches) {

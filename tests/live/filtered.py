@@ -121,8 +121,8 @@ def pads_where_threads_run(how):
         check("trap" not in server.said(), server.said())
 
 
-def no_pads(*words, why="", rights=()):
-    with filtered("itself", *words, rights=rights) as (program, server):
+def no_pads(*words, why="", rights=(), how="itself"):
+    with filtered(how, *words, rights=rights) as (program, server):
         client = program.begin(server)
         program.ask("hit 20")
         count = program.ask("thread 10")
@@ -170,6 +170,9 @@ def main():
         no_pads(call, why=f"forbid what hits do, or cannot be read: {name}")
     no_pads("argument", why="process_vm_readv")
     no_pads("twice", why="forbid what hits do, or cannot be read")
+    no_pads("over", GETTID, why="forbid what hits do, or cannot be read: gettid")
+    no_pads("apart", why="forbid what hits do, or cannot be read")
+    no_pads("beside", why="forbid what hits do, or cannot be read", how="none")
     if shutil.which("setpriv"):
         no_pads(why="root alone may read them", rights=NO_RIGHT)
     traps_once_more_is_filtered()

@@ -34,11 +34,12 @@ bool takes_fast(const Session& session, const TracepointDef& definition) {
 
 /// GDB makes tracepoints of what it is sent beginning with the last, under numbers of its own, and
 /// believes from then on that the target has those numbers. They agree where numbers begin with 1
-/// and have no gap.
-std::vector<TracepointDef> last_number_first(std::vector<TracepointDef> definitions) {
-  std::ranges::sort(definitions, std::greater<>(), [](const TracepointDef& one) {
-    return std::pair(one.number, one.address);
-  });
+/// and have no gap, if the first comes last. What it is sent for a trace file it turns around as it
+/// writes that, and once more as it reads it.
+std::vector<TracepointDef> in_order(std::vector<TracepointDef> definitions, bool for_file) {
+  const auto place = [](const TracepointDef& one) { return std::pair(one.number, one.address); };
+  if (for_file) std::ranges::sort(definitions, std::less<>(), place);
+  else std::ranges::sort(definitions, std::greater<>(), place);
   return definitions;
 }
 
@@ -46,7 +47,8 @@ std::vector<TracepointDef> last_number_first(std::vector<TracepointDef> definiti
 
 void on_qTfP(Session& session, std::string_view, Reply& reply) {
   std::vector<std::string> pieces;
-  for (const TracepointDef& definition : last_number_first(session.trace->tracepoints())) {
+  const bool for_file = session.knows_tracepoints;
+  for (const TracepointDef& definition : in_order(session.trace->tracepoints(), for_file)) {
     const rsp::GdbMeans means{
         .symbols = session.client.symbols,
         .code = takes_fast(session, definition) && has_code(session, definition),

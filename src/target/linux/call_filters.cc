@@ -72,24 +72,32 @@ bool has_other_filters(Tid tid, const std::string& status, std::optional<uint32_
   return false;
 }
 
-/// The kernel says who is in a stop of ours, which one that was just born may be as well. The first
-/// thread stands for the others where it has none: that they had none either was seen a moment ago,
-/// and who has some since is noticed like those who come to have them later.
-Status examine_filters(Tracer& tracer, AddressSpace& space, Tid any,
-                       std::span<const FastSites::Call> calls) {
-  space.allowed_filters = 0;
-  const auto status = read_proc(any, "status");
-  if (status && filters_of(*status) == uint32_t{0}) return {};
-  FiltersOfThreads filters(calls);
+/// Of each thread of that memory, by its status.
+Result<uint32_t> filters_of_all(Tracer& tracer, const AddressSpace& space) {
   std::optional<uint32_t> each;
   for (const auto& [pid, process] : tracer.processes()) {
     if (process->space.get() != &space) continue;
-    const std::vector<Tid> tids = task_ids(pid);
-    if (tids.empty()) return because(TrapReason::FiltersCalls);
-    for (const Tid tid : tids) TW_RETURN_IF_ERROR(examine_thread(filters, tid, each));
+    for (const Tid tid : task_ids(pid)) {
+      const auto status = read_proc(tid, "status");
+      if (status && has_other_filters(tid, *status, each))
+        return because(TrapReason::FiltersCalls);
+    }
   }
   if (!each) return because(TrapReason::FiltersCalls);
-  space.allowed_filters = *each;
+  return *each;
+}
+
+/// The kernel says who is in a stop of ours, which one that was just born may be as well.
+Status examine_filters(Tracer& tracer, AddressSpace& space,
+                       std::span<const FastSites::Call> calls) {
+  TW_ASSIGN_OR_RETURN(space.allowed_filters, filters_of_all(tracer, space));
+  if (space.allowed_filters == 0) return {};
+  FiltersOfThreads filters(calls);
+  std::optional<uint32_t> each = space.allowed_filters;
+  for (const auto& [pid, process] : tracer.processes()) {
+    if (process->space.get() != &space) continue;
+    for (const Tid tid : task_ids(pid)) TW_RETURN_IF_ERROR(examine_thread(filters, tid, each));
+  }
   return {};
 }
 

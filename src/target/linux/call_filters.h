@@ -27,16 +27,15 @@ std::optional<uint32_t> filters_of(const std::string& status);
 /// One that runs no code of the program any more counts for nothing.
 bool has_other_filters(Tid tid, const std::string& status, std::optional<uint32_t>& each);
 
-/// All threads of this memory, one of which is `any`, stand still. FiltersCalls where one of these
-/// calls may be forbidden to one of them; else `space.allowed_filters` is how many filters each of
-/// them has.
-Status examine_filters(Tracer& tracer, AddressSpace& space, Tid any,
+/// All threads of this memory stand still. FiltersCalls where one of these calls may be forbidden
+/// to one of them; else `space.allowed_filters` is how many filters each of them has.
+Status examine_filters(Tracer& tracer, AddressSpace& space,
                        std::span<const FastSites::Call> calls);
 
 /// While threads run: has this one others by now?
 bool has_new_filters(Tid tid, const std::string& status, const AddressSpace& space);
-/// The same of the processes that share this one's memory: of one thread of each, which may be
-/// another one at each `turn`.
+/// The same of the processes that share this one's memory: of one thread of each, which is another
+/// one at each `turn` of turns that follow each other.
 bool others_have_new_filters(Tracer& tracer, const Process& process, size_t turn);
 
 }  // namespace tracewell::target::live

@@ -136,13 +136,12 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   if (!may_map_more(mappings(tid, tracer_.gives_up).size(), 0))
     return because(TrapReason::Mappings);
   FastSites::Processor out;
-  std::optional<uint32_t> filters;
-  for (const Tid each : task_ids(pid)) {
-    const auto status = read_proc(each, "status");
-    if ((status && has_other_filters(each, *status, filters)) || call_dispatch(each))
-      return because(TrapReason::FiltersCalls);
-    out.faults_do_harm |= status && forbids_faults(*status);
-  }
+  // Handlers are all threads' own. Filters are a thread's, and are read once all stand still.
+  const auto status = read_proc(tid, "status");
+  if (!status || !filters_of(*status)) return because(TrapReason::FiltersCalls);
+  out.faults_do_harm = forbids_faults(*status);
+  if (std::ranges::any_of(task_ids(pid), [](Tid each) { return call_dispatch(each).has_value(); }))
+    return because(TrapReason::FiltersCalls);
   out.time_stamps = has_even_time_stamps();
   out.segment_bases = may_read_segment_bases();
   tracer_.registers_64_.vector_state(out.vector_components, out.vector_bytes);
@@ -172,7 +171,7 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
     out.gone = process->space->fast->gone();
     out.stays_inside = process->space->fast->stays_inside;
     out.supplies_pages = supplies_pages(*process);
-    out.filters_calls = others_have_new_filters(tracer_, *process, looked_);
+    out.filters_calls = others_have_new_filters(tracer_, *process, looked_at_others_++);
   }
   FaultHandlers* const handlers =
       process->space->fast ? process->space->fast->handlers.get() : nullptr;
@@ -279,7 +278,7 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
   Process* const process = tracer_.find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
   if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
-  TW_RETURN_IF_ERROR(examine_filters(tracer_, *process->space, thread->tid, calls));
+  TW_RETURN_IF_ERROR(examine_filters(tracer_, *process->space, calls));
   bytes = whole_pages(bytes);
   rlimit most{};
   if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < bytes)

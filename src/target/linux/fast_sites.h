@@ -137,6 +137,7 @@ class LiveFastSites final : public FastSites {
   int64_t poll_pause_ns_ = 0;
   int held_ = 0;   // how many want all threads to stand still
   size_t looked_ = 0;  // of conduct(): at so many threads
+  size_t looked_at_others_ = 0;
   size_t looks_without_filters_ = 0;  // the last so many of these
   int64_t end_ns_ = 0;  // when no thread is led out any more, once we are to end
   int64_t last_end_ns_ = 0;  // what that may become
