@@ -19,8 +19,7 @@ namespace {
 #ifdef __clang__
 #define BODY __attribute__((noinline, used))
 #else
-// As most programs are, however the tests themselves are compiled.
-#define BODY __attribute__((noinline, noclone, used, optimize("O2")))
+#define BODY __attribute__((noinline, noclone, used))
 #endif
 
 uint64_t mixed(uint64_t seed, uint64_t value) {

@@ -26,8 +26,8 @@ static void add_whole_vector(struct tracewell_hit* hit, const struct tracewell_s
   save_vectors(area, step->value);
 }
 
-/* Both of words, as many as fit `bytes`. Few instructions each: a thread that is to be led out of
- * here goes by single steps. */
+/* Here and in differ(): words, as many as fit `bytes`. Unrolled, since a thread that is led out of
+ * here makes a single step for each instruction. */
 static inline void copy_words(uint8_t* to, const uint8_t* from, uint32_t bytes) {
 #pragma GCC unroll 16
   for (uint32_t i = 0; i < bytes / 8; ++i) ((uint64_t*)to)[i] = ((const uint64_t*)from)[i];

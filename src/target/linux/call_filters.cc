@@ -27,8 +27,24 @@ Error not_read(int number) {
                  no_right ? " (root alone may read them, where it filters no calls itself)" : "");
 }
 
-/// The thread may be one that has ended, or that the kernel has made for itself.
-Status examine_thread(FiltersOfThreads& filters, Tid tid, std::optional<uint32_t>& each) {
+/// Of each thread of that memory, by its status.
+Result<uint32_t> filters_of_all(Tracer& tracer, const AddressSpace& space) {
+  std::optional<uint32_t> each;
+  for (const auto& [pid, process] : tracer.processes()) {
+    if (process->space.get() != &space) continue;
+    for (const Tid tid : task_ids(pid)) {
+      const auto status = read_proc(tid, "status");
+      if (status && has_other_filters(tid, *status, each))
+        return because(TrapReason::FiltersCalls);
+    }
+  }
+  if (!each) return because(TrapReason::FiltersCalls);
+  return *each;
+}
+
+/// It has `each` of them. The thread may be one that has ended, or that the kernel has made for
+/// itself.
+Status examine_thread(FiltersOfThreads& filters, Tid tid, uint32_t each) {
   using Answer = FiltersOfThreads::Answer;
   const Answer answer = filters.look(tid);
   if (answer == Answer::NotKnown) return not_read(errno);
@@ -39,9 +55,7 @@ Status examine_thread(FiltersOfThreads& filters, Tid tid, std::optional<uint32_t
     if (!status || !runs_no_code(tid, *status)) return because(TrapReason::FiltersCalls);
     return {};
   }
-  if (each && *each != filters.count()) return because(TrapReason::FiltersCalls);
-  each = filters.count();
-  return {};
+  return filters.count() == each ? Status() : because(TrapReason::FiltersCalls);
 }
 
 }  // namespace
@@ -72,31 +86,16 @@ bool has_other_filters(Tid tid, const std::string& status, std::optional<uint32_
   return false;
 }
 
-/// Of each thread of that memory, by its status.
-Result<uint32_t> filters_of_all(Tracer& tracer, const AddressSpace& space) {
-  std::optional<uint32_t> each;
-  for (const auto& [pid, process] : tracer.processes()) {
-    if (process->space.get() != &space) continue;
-    for (const Tid tid : task_ids(pid)) {
-      const auto status = read_proc(tid, "status");
-      if (status && has_other_filters(tid, *status, each))
-        return because(TrapReason::FiltersCalls);
-    }
-  }
-  if (!each) return because(TrapReason::FiltersCalls);
-  return *each;
-}
-
 /// The kernel says who is in a stop of ours, which one that was just born may be as well.
 Status examine_filters(Tracer& tracer, AddressSpace& space,
                        std::span<const FastSites::Call> calls) {
   TW_ASSIGN_OR_RETURN(space.allowed_filters, filters_of_all(tracer, space));
   if (space.allowed_filters == 0) return {};
   FiltersOfThreads filters(calls);
-  std::optional<uint32_t> each = space.allowed_filters;
   for (const auto& [pid, process] : tracer.processes()) {
     if (process->space.get() != &space) continue;
-    for (const Tid tid : task_ids(pid)) TW_RETURN_IF_ERROR(examine_thread(filters, tid, each));
+    for (const Tid tid : task_ids(pid))
+      TW_RETURN_IF_ERROR(examine_thread(filters, tid, space.allowed_filters));
   }
   return {};
 }

@@ -163,7 +163,7 @@ bool FiltersOfThreads::judge(std::span<const sock_filter> filter) {
   return false;
 }
 
-/// The kernel counts from the filter that was added last. It says ENOENT behind the first one.
+/// All of them, in whatever order the kernel counts them. It says ENOENT behind the last.
 FiltersOfThreads::Answer FiltersOfThreads::look(Tid tid) {
   constexpr size_t kReadingOne = 64;  // takes as long as so many instructions
   const auto are_same = [](const sock_filter& one, const sock_filter& other) {
