@@ -28,13 +28,15 @@ void PagesAhead::advance(uint64_t to) {
 }
 
 void PagesAhead::stop() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
+  if (thread_.joinable()) {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
   }
-  changed_.notify_one();
-  thread_.join();
+  made_ = 0;
 }
 
 void PagesAhead::run() {

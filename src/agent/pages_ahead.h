@@ -26,8 +26,9 @@ class PagesAhead {
   void start(Make make, uint64_t begin, uint64_t end);
   /// So far they are needed already.
   void advance(uint64_t to);
-  /// All pages before this are there.
+  /// All pages before this are there. 0: that is not known.
   uint64_t made() const { return made_.load(std::memory_order_acquire); }
+  /// Nobody knows any more which pages are there.
   void stop();
 
  private:

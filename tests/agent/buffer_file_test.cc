@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/buffer_memory.h"
 #include "agent/trace_buffer.h"
 #include "base/file_lock.h"
 #include "ring/layout.h"
@@ -45,6 +46,29 @@ ring::Header header_of(const std::vector<uint8_t>& bytes) {
   ring::Header header;
   std::memcpy(&header, bytes.data(), sizeof header);
   return header;
+}
+
+/// Which pages were made ahead is forgotten with them: a file system that is full by now would end
+/// us at the first byte that is written there.
+TEST(BufferMemory, PagesAreAskedForAgainOnceItIsEmpty) {
+  const std::string path = test::scratch_path();
+  BufferMemory memory;
+  ASSERT_TRUE(memory.create(8 << 20).ok());
+  ASSERT_TRUE(memory.move_into(file_at(path)).ok());
+  const auto taken = [&] {
+    struct stat about {};
+    EXPECT_EQ(stat(path.c_str(), &about), 0);
+    return static_cast<uint64_t>(about.st_blocks) * 512;
+  };
+  memory.make_ahead();
+  while (taken() < 2 << 20) {  // at least two steps of it: one of them is known to be there
+  }
+  ASSERT_TRUE(memory.ready(1));
+  memory.clear();
+  const uint64_t empty = taken();
+  ASSERT_LT(empty, 1u << 20);
+  ASSERT_TRUE(memory.ready(1));
+  EXPECT_GE(taken(), empty + ring::kPage);
 }
 
 TEST(BufferFile, IsForItsOwnerAndGoesWithItsKeeper) {
