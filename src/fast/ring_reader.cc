@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <thread>
 #include <utility>
 
 #include "base/check.h"
@@ -177,10 +178,12 @@ bool RingReader::search(Front& front) {
       set_near(front);
       return true;
     }
-    ++(finished ? seen.losses.spoiled : seen.losses.unfinished);
-    const uint64_t bytes_between = skip(number, front.end);
-    seen.tail += bytes_between;
-    if (is_enough(bytes_between + kOfARecord)) break;
+    if (finished) ++seen.losses.spoiled;
+    else if (word == 0) ++seen.losses.unfinished;
+    const Skipped skipped = skip(number, front.end);
+    seen.losses.unfinished += skipped.open;
+    seen.tail += skipped.bytes;
+    if (is_enough(skipped.bytes + kOfARecord)) break;
   }
   tell(number);
   return false;
@@ -216,18 +219,20 @@ void RingReader::visit_taken() {
   if (count != 0) (*visit_)(std::span(taken_).first(count));
 }
 
-/// From a place without a record that is finished to the next one that is, or to `end`. Returns the
-/// bytes in between; what was begun there is forgotten.
-uint64_t RingReader::skip(uint32_t number, uint64_t end) {
+/// From a place without a record that is finished to the next one that is, or to `end`. What was
+/// begun there is forgotten.
+RingReader::Skipped RingReader::skip(uint32_t number, uint64_t end) {
   const uint64_t begin = seen_[number].tail;
-  uint64_t at = begin;
+  uint64_t at = begin, open = 0;
   for (; at < end; at += TRACEWELL_CELL) {
     uint32_t& word = commit_word(number, at);
     const uint32_t cells = load(word);
-    if (at != begin && cells != 0 && (cells & TRACEWELL_RECORD_OPEN) == 0) break;
+    const bool is_open = (cells & TRACEWELL_RECORD_OPEN) != 0;
+    if (at != begin && cells != 0 && !is_open) break;
+    open += is_open ? 1 : 0;
     if (cells != 0) store(word, 0);
   }
-  return at - begin;
+  return {at - begin, open};
 }
 
 void RingReader::open_all() {
@@ -306,6 +311,18 @@ size_t RingReader::take(uint32_t number, bool ended, const Visit& visit, const E
   }
   tell(number);
   return taken;
+}
+
+/// Several threads may be in a hit of the same ring, each in front of records of others.
+void RingReader::take_rest(uint32_t number, std::chrono::steady_clock::time_point until,
+                           const Visit& visit, const Enough& enough) {
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  for (bool last = false; !last && !drained(number);) {
+    while (unfinished(number) && now() < until) std::this_thread::yield();
+    last = retired(number) || now() >= until;
+    take(number, last, visit, enough);
+    if (left_off_) return;
+  }
 }
 
 void RingReader::retire(uint32_t number) {

@@ -5,6 +5,7 @@
 // ring was read is kept here, sizes are checked, and who wants to look at a record copies it first.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -70,6 +71,10 @@ class RingReader {
   /// The same of one ring. With `ended`, when no thread writes to it any more, what follows a
   /// record that was not finished is taken as well.
   size_t take(uint32_t ring, bool ended, const Visit& visit, const Enough& enough = {});
+  /// All that there will be of one ring, behind conclude(). Waits up to then for hits that are
+  /// under way; what is not finished by then is lost, and what follows it is taken.
+  void take_rest(uint32_t ring, std::chrono::steady_clock::time_point until, const Visit& visit,
+                 const Enough& enough);
   /// Of all rings ever.
   uint64_t bytes_read() const { return bytes_read_; }
   /// Did the last call leave off since that was enough?
@@ -150,7 +155,10 @@ class RingReader {
   bool take_first(const Front& front);
   void visit_taken();
   void tell(uint32_t ring);
-  uint64_t skip(uint32_t ring, uint64_t end);
+  struct Skipped {
+    uint64_t bytes = 0, open = 0;  // open: records that were begun
+  };
+  Skipped skip(uint32_t ring, uint64_t end);
   size_t merge();
   uint64_t second_earliest() const;
   void put_first_in_order();

@@ -171,6 +171,25 @@ TEST_P(FastMemory, AConditionThatFaultsIsRecordedAsFault) {
   EXPECT_EQ(blocks[0].address, 0x1000U);
 }
 
+/// The record for its fault is larger than what was reserved, and there is no room for that.
+TEST_P(FastMemory, AFaultAtAFullRingIsOneLostHit) {
+  HitsHere here({.rings = 1, .ring_bytes = 4096});
+  here.read_by(GetParam());
+  const uint64_t plain = here.add(1, {}, {}, TRACEWELL_CELL);
+  const uint64_t faulty = here.add(2, {}, reg(6) + Code{kRef64, kEnd}, TRACEWELL_CELL);
+  Registers registers;
+  registers.general[6] = 0x1000;
+  constexpr size_t kRoom = 4096 / TRACEWELL_CELL;
+  for (size_t i = 0; i + 1 < kRoom; ++i) call_body(plain, registers);
+  call_body(faulty, registers);
+  const auto records = here.records();
+  EXPECT_EQ(records.size(), kRoom - 1);
+  for (const auto& record : records) EXPECT_EQ(record.plan, 1U);
+  EXPECT_EQ(here.lost(), 1U);
+  call_body(plain, registers);
+  EXPECT_EQ(here.records().size(), 1U) << "the ring goes on";
+}
+
 TEST_P(FastMemory, IsReadUpToWhereItCannotBe) {
   HitsHere here;
   const Edge edge;

@@ -131,6 +131,50 @@ TEST(FastReader, KnowsOfARecordThatIsNotFinished) {
   EXPECT_FALSE(counting.here.reader().unfinished(0));
 }
 
+/// The commit word of a ring's record; all of them are as long.
+std::atomic_ref<uint32_t> commit_of(Counting& counting, uint32_t record) {
+  const AreaShape& shape = counting.here.shape();
+  auto* const words =
+      reinterpret_cast<uint32_t*>(counting.here.memory().data() + shape.commit_offset());
+  return std::atomic_ref(words[record * (words[0] & ~TRACEWELL_RECORD_OPEN)]);
+}
+
+void reopen(Counting& counting, std::initializer_list<uint32_t> records) {
+  for (const uint32_t record : records) commit_of(counting, record) |= TRACEWELL_RECORD_OPEN;
+}
+
+/// Of threads that share a ring, or handlers of signals in a hit.
+TEST(FastReader, CountsEachOfThoseThatWereBegunOneBehindTheOther) {
+  Counting counting({.rings = 1, .ring_bytes = 1 << 14});
+  for (uint64_t i = 0; i < 6; ++i) counting.hit(i);
+  reopen(counting, {1, 2, 3});
+  EXPECT_EQ(counting.here.records(true).size(), 3U);
+  EXPECT_EQ(counting.here.reader().losses(0).unfinished, 3U);
+}
+
+TEST(FastReader, OfARingThatEndsNothingIsLeftBehindAHitThatIsUnderWay) {
+  Counting counting({.rings = 1, .ring_bytes = 1 << 14});
+  for (uint64_t i = 0; i < 9; ++i) counting.hit(i);
+  reopen(counting, {0, 3, 4});
+  RingReader& reader = counting.here.reader();
+  reader.conclude();
+  std::vector<uint64_t> taken;
+  const auto visit =
+      each([&](const RingRecord& record) { taken.push_back(number_of(record)); });
+  std::atomic<bool> ended = false;
+  std::thread thread([&] {  // the first hit's, which gets to its end meanwhile
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    commit_of(counting, 0) &= ~TRACEWELL_RECORD_OPEN;
+    ended = true;
+  });
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  reader.take_rest(0, until, visit, {});
+  thread.join();
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(taken, (std::vector<uint64_t>{0, 1, 2, 5, 6, 7, 8}));
+  EXPECT_EQ(reader.losses(0).unfinished, 2U);
+}
+
 constexpr auto kAtOnce = [](uint64_t) { return true; };
 
 /// Hits of as many threads, turn by turn, all of which are there still when it returns.

@@ -27,6 +27,7 @@ static void note_fault(struct tracewell_hit* hit, uint32_t fault, uint64_t addre
 
 enum { kFaultBlock = 10 };
 enum { kMemoryHead = 11, kMemoryMax = 0xffff };
+enum { kLost = 1 }; /* of a record's length, which is more */
 enum { kArithmetic = 0x8d5, kOverflowBit = 11, kTrapFlag = 0x100 };
 
 static inline uint8_t* put_memory_head(uint8_t* to, uint64_t address, uint64_t bytes) {
@@ -232,14 +233,14 @@ static struct tracewell_vectors* run(struct tracewell_hit* hit, const struct Res
 }
 
 /* The record of a hit with a fault was not made for that: behind its end comes a larger one, with
- * all of it and the fault. */
-static NOINLINE void add_fault(struct tracewell_hit* hit, struct Reserved* place,
+ * all of it and the fault. 0: there is no room, and the hit is counted as lost. */
+static NOINLINE int add_fault(struct tracewell_hit* hit, struct Reserved* place,
                                uint64_t* reserved) {
   uint64_t used = (uint64_t)(hit->at - place->data);
   if (used + kFaultBlock > *reserved) {
     const uint64_t wanted = whole_cells(used + kFaultBlock);
     const struct Reserved larger = reserve(wanted, 0);
-    if (!larger.data) return; /* counted as lost: the fault is */
+    if (!larger.data) return 0;
     for (uint64_t i = 0; i < used; ++i) larger.data[i] = place->data[i];
     const struct tracewell_frame_record nothing = {TRACEWELL_NO_PLAN, sizeof nothing, 0, 0, 0};
     *(struct tracewell_frame_record*)place->data = nothing;
@@ -252,10 +253,11 @@ static NOINLINE void add_fault(struct tracewell_hit* hit, struct Reserved* place
   at[1] = (uint8_t)hit->fault;
   store(at + 2, hit->fault_address, 8);
   hit->at = at + kFaultBlock;
+  return 1;
 }
 
 /* What the hit has to say, behind the record's head. How long the record is with it; 0: it is too
- * large for what was reserved. `vectors`: as run() returns it. */
+ * large for what was reserved; kLost. `vectors`: as run() returns it. */
 static ALWAYS_INLINE uint64_t fill(struct tracewell_hit* hit, struct Reserved* place,
                                    uint64_t* reserved, struct tracewell_vectors** vectors) {
   hit->at = place->data + sizeof(struct tracewell_frame_record);
@@ -265,10 +267,10 @@ static ALWAYS_INLINE uint64_t fill(struct tracewell_hit* hit, struct Reserved* p
     note_outcome(hit, hit->condition_status);
   else
     *vectors = run(hit, place, *reserved);
-  if (UNLIKELY(hit->fault != 0)) add_fault(hit, place, reserved);
-  if (LIKELY(!hit->overflowed)) return (uint64_t)(hit->at - place->data);
+  const int is_lost = UNLIKELY(hit->fault != 0) && !add_fault(hit, place, reserved);
+  if (LIKELY(!hit->overflowed && !is_lost)) return (uint64_t)(hit->at - place->data);
   forget_vectors(place);
-  return 0;
+  return is_lost ? kLost : 0;
 }
 
 static ALWAYS_INLINE void write_head(const struct tracewell_hit_plan* plan, uint8_t* record,
@@ -287,8 +289,10 @@ static NOINLINE void collect_steps(struct tracewell_hit* hit, struct Reserved pl
   uint64_t reserved = plan->record_bytes;
   struct tracewell_vectors* vectors = 0;
   const uint64_t used = fill(hit, &place, &reserved, &vectors);
-  write_head(plan, place.data, used, ticks, place.tid);
-  commit(&place, reserved, used != 0 ? used : sizeof(struct tracewell_frame_record));
+  const uint64_t head = sizeof(struct tracewell_frame_record);
+  write_head(plan, place.data, used == kLost ? head : used, ticks, place.tid);
+  if (used == kLost) ((struct tracewell_frame_record*)place.data)->plan = TRACEWELL_NO_PLAN;
+  commit(&place, reserved, used != 0 && used != kLost ? used : head);
   if (vectors) end_vector(vectors);
 }
 

@@ -102,23 +102,31 @@ uint32_t number_of_thread(void) { return ring_of_thread().tid & ~TRACEWELL_OWN_N
 static int may_yield(void) { return __atomic_load_n(&geometry.yields, __ATOMIC_RELAXED) != 0; }
 
 enum { kPausesAtATime = 16, kTicksLog2 = 20, kLooksLog2 = 15, kAwakeTicks = 1 << 18 };
+enum { kLookTicksMax = 1 << 16 }; /* longer than a look: the thread had no processor */
 
 /* For the reader to make room. 0: it does not, or nothing is to be recorded any more. Awake, since
  * a system call may kill a program that has begun to filter its calls (seccomp) a moment ago. But
  * where more threads are busy than there are processors, each of those that wait would have its
  * whole time before the reader, or the thread whose record is in the way: there they are let run,
  * once the reader has had some 100 us. Should the counter not go on, the looks are counted as
- * well. */
-static int wait_for_room(struct tracewell_frame_ring* ring, uint64_t patience) {
+ * well.
+ *
+ * In a ring that threads share, others may take what becomes free each time. So `waited` has the
+ * ticks that the hit has waited awake, all together, which are no more than its patience either. */
+static int wait_for_room(struct tracewell_frame_ring* ring, uint64_t patience, uint64_t* waited) {
   const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE), begin = read_ticks();
-  for (uint64_t looks = patience << kLooksLog2;
-       looks != 0 && read_ticks() - begin < patience << kTicksLog2; --looks) {
+  const uint64_t ticks_max = patience << kTicksLog2;
+  uint64_t now = begin;
+  for (uint64_t looks = patience << kLooksLog2; looks != 0 && now - begin < ticks_max; --looks) {
     if (!is_read() || __atomic_load_n(&ring->impatient, __ATOMIC_RELAXED)) return 0;
-    if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != tail) return 1;
-    if (read_ticks() - begin > kAwakeTicks && may_yield())
+    if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != tail) return *waited < ticks_max;
+    if (now - begin > kAwakeTicks && may_yield())
       (void)call(kSchedYield, 0, 0, 0, 0, 0, 0);
     else
       for (int k = 0; k < kPausesAtATime; ++k) __builtin_ia32_pause();
+    const uint64_t took = read_ticks() - now;
+    now += took;
+    *waited += took < kLookTicksMax ? took : kLookTicksMax;
   }
   __atomic_store_n(&ring->impatient, 1, __ATOMIC_SEQ_CST);
   if (LIKELY(__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) == tail)) return 0;
@@ -147,7 +155,7 @@ struct Reserved reserve(uint64_t bytes, uint32_t patience) {
   struct Reserved out = {ring, 0, 0, 0, found.tid, found.is_shared};
   const uint64_t size = geometry.ring_bytes, mask = size - 1;
   const uint64_t far = size / 4 < TRACEWELL_REWIND_MIN ? size / 4 : TRACEWELL_REWIND_MIN;
-  uint64_t head, at, gap;
+  uint64_t head, at, gap, waited = 0;
   for (;;) {
     /* In this order, whatever a signal's handler, another thread or the reader does in between: a
      * head from before would make a ring look empty, or full, that is not. */
@@ -167,7 +175,7 @@ struct Reserved reserve(uint64_t bytes, uint32_t patience) {
       if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != read ||
           __atomic_load_n(&ring->origin, __ATOMIC_RELAXED) != origin)
         continue; /* it may have room by now */
-      if (patience != 0 && wait_for_room(ring, patience)) continue;
+      if (patience != 0 && wait_for_room(ring, patience, &waited)) continue;
       if (!is_read()) return out;
       count_lost(ring, found.is_shared);
       return out;
