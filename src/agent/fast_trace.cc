@@ -34,7 +34,7 @@ constexpr uint64_t kStackMax = 2048;  // bytes of the program's that a hit may t
 constexpr std::chrono::milliseconds kPatience(20);  // for hits that are under way
 /// Of one take(), while the program runs and where somebody waits for what there is. Where there is
 /// more than that, all else gets its turn before the next.
-constexpr std::chrono::milliseconds kPollFor(10), kTakeFor(150), kCloseAtEndFor(250);
+constexpr std::chrono::milliseconds kPollFor(10), kTakeFor(50), kCloseAtEndFor(250);
 /// Of threads at a full ring, a quarter of a second and two seconds: see tracewell_hit_plan. The
 /// scheduler may keep a tracer waiting for as long as the first where many threads are busy.
 constexpr uint32_t kShortPatience = 625, kLongPatience = 5000;
@@ -51,6 +51,23 @@ bool is_of_registers(const tracewell_step& step) {
 }
 
 uint64_t read_ticks() { return __builtin_ia32_rdtsc(); }
+
+/// At the same moment. Who loses the processor in between tries again.
+std::pair<uint64_t, int64_t> read_clocks(const std::function<int64_t()>& clock) {
+  constexpr int kTries = 4;
+  constexpr uint64_t kTicksMax = 1000;
+  std::pair<uint64_t, int64_t> out;
+  uint64_t least = ~uint64_t{0};
+  for (int i = 0; i < kTries && least > kTicksMax; ++i) {
+    const uint64_t before = read_ticks();
+    const int64_t ns = clock();
+    const uint64_t took = read_ticks() - before;
+    if (took >= least) continue;
+    least = took;
+    out = {before + took / 2, ns};
+  }
+  return out;
+}
 
 /// Microseconds that each tick of the counter is, times 2^32. Good for 50 parts in a million.
 uint64_t clock_rate() {
@@ -101,7 +118,8 @@ Status FastTrace::begin(target::Pid pid, uint64_t buffer_bytes, uint64_t rings_b
     vector_parts_.clear();
   fast::set_vectors(geometry_, vector_parts_, processor_.vectors_direct);
   prepare_rings();
-  times_.begin(read_ticks(), clock_());
+  const auto [ticks, now_ns] = read_clocks(clock_);
+  times_.begin(ticks, now_ns);
   set_clock(area);
   reader_.emplace(shared_.bytes, shape_);
   TW_ASSIGN_OR_RETURN(collect_, place_collector());
@@ -385,6 +403,7 @@ void FastTrace::take_records(std::span<const fast::RingRecord> records, FastHits
     at += plain.size();
     if (at < records.size() && wanted_) take_record(records[at++], hits);
   }
+  if (!records.empty()) times_.told(records.back().ticks);
 }
 
 /// So many of the first ones, in plain_.
@@ -426,7 +445,8 @@ fast::RingReader::Enough FastTrace::for_a_while(Share share) {
 }
 
 void FastTrace::tell_time() {
-  times_.sample(read_ticks(), clock_());
+  const auto [ticks, now_ns] = read_clocks(clock_);
+  times_.sample(ticks, now_ns);
   set_clock(*reinterpret_cast<tracewell_area*>(shared_.bytes.data()));
 }
 
@@ -472,11 +492,8 @@ void FastTrace::close(FastHits& taker) {
   const auto hits = to_hits(taker);
   reader_->take_all(hits, is_enough);
   const auto until = Steady::now() + kPatience;
-  for (uint32_t ring = 0; ring < reader_->rings() && !reader_->left_off(); ++ring) {
-    while (reader_->unfinished(ring) && Steady::now() < until) std::this_thread::yield();
-    if (reader_->waiting(ring))
-      reader_->take(ring, reader_->retired(ring) || reader_->unfinished(ring), hits, is_enough);
-  }
+  for (uint32_t ring = 0; ring < reader_->rings() && !reader_->left_off(); ++ring)
+    reader_->take_rest(ring, until, hits, is_enough);
   if (!wanted_ || !reader_->left_off()) return;
   for (uint32_t ring = 0; ring < reader_->rings(); ++ring)
     if (reader_->waiting(ring)) ++lost_.left;  // at least one

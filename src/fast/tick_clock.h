@@ -6,7 +6,8 @@
 
 namespace tracewell::fast {
 
-/// Times go back where ticks do not by no more than it takes to read both clocks, some 50 ns.
+/// Times do not go back where ticks do not. They are right to within what it takes to read both
+/// clocks, some 50 ns; where times were told that turn out to be wrong by more, some ms later.
 class TickClock {
  public:
   /// Nanoseconds of a clock that goes on evenly, and the counter at the same moment.
@@ -14,8 +15,12 @@ class TickClock {
   /// Once more, later.
   void sample(uint64_t ticks, int64_t ns);
   int64_t time_of(uint64_t ticks) const {
-    const auto since = static_cast<double>(static_cast<int64_t>(ticks - before_.ticks));
-    return before_.ns + static_cast<int64_t>(since * (since < 0 ? rate_before_ : rate_now_));
+    const auto since = static_cast<double>(static_cast<int64_t>(ticks - anchor_.ticks));
+    return anchor_.ns + static_cast<int64_t>(since * (since < 0 ? rate_before_ : rate_));
+  }
+  /// The times of this one and of those before it stay as they are from now on.
+  void told(uint64_t ticks) {
+    if (static_cast<int64_t>(ticks - told_) > 0) told_ = ticks;
   }
   uint64_t ticks_now() const { return now_.ticks; }
   int64_t ns_now() const { return now_.ns; }
@@ -27,7 +32,9 @@ class TickClock {
   };
   static double rate(const Sample& from, const Sample& to);
   Sample before_, now_;  // the last two that are some time apart
-  double rate_before_ = 0, rate_now_ = 0;  // nanoseconds a tick: up to `before_`, and since
+  Sample anchor_;        // where the line that times are on has its last bend
+  double rate_before_ = 0, rate_ = 0;  // nanoseconds a tick: up to there, and behind it
+  uint64_t told_ = 0;
 };
 
 }  // namespace tracewell::fast
