@@ -154,7 +154,9 @@ std::map<target::Tid, StopEvent> Session::leave_as_is() {
   if (options.programs) options.programs->leave();
   if (trace && trace->control()) trace->control()->client_lost();
   ask_for_nothing();
-  // Those that only seemed to stand still do so for nobody now.
+  // Those that only seemed to stand still do so for nobody now. Nor do others for a debugger that
+  // has left before they did, where programs are to be found running.
+  if (options.samples) target.non_stop()->want_no_stops();
   std::vector<target::ResumeAction> actions;
   for (const target::ThreadInfo& thread : target.threads(0))
     if (thread.sampled) actions.push_back({.tid = thread.tid});

@@ -28,6 +28,8 @@ class NonStop {
   virtual Status sample(Tid thread) = 0;
   /// One that is sampled stands still when this returns, if it can; that is told to nobody.
   virtual void stop_sampled(Tid thread) = 0;
+  /// Whoever has asked for stops and samples that wait() has not told of wants none any more.
+  virtual void want_no_stops() {}
   /// Does anything run, or is there something that wait() would tell? Otherwise it would sleep.
   virtual bool due() = 0;
 };

@@ -438,7 +438,17 @@ Result<StopEvent> Tracer::attach(Pid pid) {
 /// inside vfork mostly come out soon, since their children run freely now; whoever does not is let
 /// go once it stops, or by the kernel when we end. Code that it may come back into stays.
 void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
+  // Stops that nobody awaited, such as the end of a vfork, have nothing to be decided about now.
+  for (Thread* thread : all_threads())
+    if (thread->process->space == space && thread->run == Run::Stopped &&
+        !is_signal_stop(thread->status))
+      thread->fresh = false;
   fast.release(space);
+  // Another stop came meanwhile: what that thread may run stays, and the sites go all the same.
+  if (space->fast && !space->fast->stays_inside) {
+    space->fast->stays_inside = true;
+    fast.release(space);
+  }
   space->remove_all();
   if (!late.may_return_into_ours(*space))
     if (Thread* thread = injectable(*space)) unmap_arenas(*thread);

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,8 +14,10 @@ namespace tracewell::target::live {
 namespace {
 
 /// Nothing of ours may live on in the child: descriptors above all, or a peer waits for ever for
-/// their end.
-[[noreturn]] void sleep_for_ever() {
+/// their end. Nor may the child outlive who has started it, and may be killed before it traces it.
+[[noreturn]] void sleep_for_ever(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(0);
   setsid();
   syscall(SYS_close_range, 0u, ~0u, 0u);
   for (;;) pause();
@@ -24,9 +27,10 @@ namespace {
 
 Status Bell::hang_up() {
   if (pid_ != 0) return {};
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) return errno_error("cannot start a process", Errc::Target);
-  if (child == 0) sleep_for_ever();
+  if (child == 0) sleep_for_ever(parent);
   if (trace(PTRACE_SEIZE, child, 0, PTRACE_O_EXITKILL) != 0) {
     const int why = errno;
     ::kill(child, SIGKILL);

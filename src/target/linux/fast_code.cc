@@ -259,8 +259,10 @@ std::vector<uint64_t> FastCode::sites_around(uint64_t address, uint64_t bytes) c
   const pads::Patches::Entry* const entry =
       segment->patches.meeting({address, address + bytes});
   if (entry == nullptr) return {};
-  std::vector<uint64_t> all = sites();
-  std::erase_if(all, [&](uint64_t site) { return owner(site) != segment; });
+  const pads::Range range = segment->code.range();
+  std::vector<uint64_t> all;
+  for (auto it = slots_.lower_bound(range.start); it != slots_.end() && it->first < range.end; ++it)
+    all.push_back(it->first);
   return all;
 }
 

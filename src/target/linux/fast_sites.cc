@@ -183,7 +183,7 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
     const bool filters =
         status && process->space->fast && has_new_filters(tid, *status, *process->space);
     out.filters_calls |= filters;
-    looks_without_filters_ = filters ? 0 : looks_without_filters_ + 1;
+    looks_without_filters_ = filters || !status ? 0 : looks_without_filters_ + 1;
     out.faults_do_harm |= status && forbids_faults(*status);
     if (!status || handlers == nullptr) continue;
     if (i == 0) out.has_new_handlers = handlers->look(*status) || handlers->is_stuck;
@@ -565,7 +565,12 @@ void LiveFastSites::make_way(Process& process, uint64_t address) {
   if (sites.empty()) return;
   const Still still(tracer_);
   for (const uint64_t site : sites) fast->remove(site);
-  for (const uint64_t site : sites) (void)tracer_.insert_site(process.pid, site);
+  for (const uint64_t site : sites) {
+    const Status trap = tracer_.insert_site(process.pid, site);
+    if (!trap && tracer_.options_.notice)
+      tracer_.options_.notice(
+          fmt::format("Lost the tracepoint at {:#x}: {}", site, trap.error().text()));
+  }
 }
 
 /// A thread in a pad stands where the program would: at an instruction whose slot has run, or

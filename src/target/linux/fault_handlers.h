@@ -24,8 +24,10 @@ struct FaultAction {
 
 class FaultHandlers {
  public:
-  /// `page`: memory of the program for calls of ours.
-  explicit FaultHandlers(uint64_t page) : page_(page) {}
+  /// `owner`: the process whose they are. Others may share its memory, as of vfork, and have their
+  /// own. `page`: memory of the program for calls of ours.
+  FaultHandlers(Pid owner, uint64_t page) : owner_(owner), page_(page) {}
+  Pid owner() const { return owner_; }
   uint64_t page() const { return page_; }
 
   static bool is_of_a_fault(int signal);
@@ -63,6 +65,7 @@ class FaultHandlers {
   static constexpr uint64_t kPage = 4096;
 
  private:
+  Pid owner_;
   uint64_t page_;
   FaultAction actions_[2];
   int gone_for_[2] = {};  // so many looks

@@ -104,10 +104,11 @@ bool stands_in_program(const Thread& thread) {
 }  // namespace
 
 /// The best is one that is outside the kernel.
-Thread* Tracer::injectable(AddressSpace& space) {
+Thread* Tracer::injectable(AddressSpace& space, const Process* of) {
   Thread* result = nullptr;
   for (Thread* thread : all_threads()) {
     if (thread->process->space.get() != &space || thread->process->leaving) continue;
+    if (of != nullptr && thread->process != of) continue;
     if (!stands_in_program(*thread) || in_32_bit_code(regs(*thread)) != space.is_32_bit) continue;
     const bool is_outside = static_cast<int64_t>(regs(*thread).orig_rax) == -1;
     if ((result != nullptr && !is_outside) || runs_in_kernel_only(*thread)) continue;

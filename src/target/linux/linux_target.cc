@@ -202,6 +202,7 @@ class LinuxNonStop final : public NonStop {
     if (const Thread* thread = tracer_.find(tid); thread != nullptr && thread->sample)
       tracer_.one_by_one.stop_sampled(tid);
   }
+  void want_no_stops() override { tracer_.one_by_one.want_none(); }
   bool due() override { return tracer_.one_by_one.due(); }
 
  private:

@@ -44,6 +44,12 @@ bool seems_to_block(const FaultHandlers& handlers, const Thread& thread, int sig
   return (blocked_by(thread) & kOthers) == kOthers || handlers.blocked_then(thread.tid, signal);
 }
 
+/// Has the thread had this handler, which may be gone?
+bool had_handler(FaultHandlers* handlers, const Thread& thread, int signal) {
+  return handlers != nullptr && handlers->owner() == thread.process->pid &&
+         handlers->of(signal).is_caught();
+}
+
 /// May a load there do more, or be answered by somebody else than memory? Names tell: of devices,
 /// files of the kernel's, and its own pages.
 bool is_memory(const Mapping& map) {
@@ -97,7 +103,8 @@ Result<FaultAction> LiveFastSites::action_of(Thread& thread, int signal) {
 Result<uint64_t> LiveFastSites::learn_handlers(Pid pid) {
   const Still still(tracer_);
   Process* const process = tracer_.find_process(pid);
-  Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
+  Thread* const thread =
+      process == nullptr ? nullptr : tracer_.injectable(*process->space, process);
   if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
   const std::shared_ptr<AddressSpace> space = process->space;
   if (!space->fast) return {Errc::Unsupported, "another program runs there now"};
@@ -106,7 +113,7 @@ Result<uint64_t> LiveFastSites::learn_handlers(Pid pid) {
                         map_far_away(*thread, kPageOfCalls, PROT_READ | PROT_WRITE,
                                      MAP_PRIVATE | MAP_ANONYMOUS, -1));
     space->fast->mapped.push_back({page, kPageOfCalls});
-    space->fast->handlers = std::make_shared<FaultHandlers>(page);
+    space->fast->handlers = std::make_shared<FaultHandlers>(pid, page);
   }
   const std::shared_ptr<FaultHandlers> handlers = space->fast->handlers;
   for (const int signal : {SIGSEGV, SIGBUS}) {
@@ -225,7 +232,7 @@ void LiveFastSites::note_failed_load(const Thread& thread, uint64_t address) {
 void LiveFastSites::mend(Thread& thread, int signal, uint64_t address) {
   const std::shared_ptr<FaultHandlers> handlers = thread.process->space->fast->handlers;
   note_failed_load(thread, address);
-  if (!handlers || !handlers->of(signal).is_caught()) return;
+  if (!had_handler(handlers.get(), thread, signal)) return;
   const auto status = read_proc(thread.tid, "status");
   if (!status || catches(*status, signal)) return;
   tracer_.quiesce(thread);
@@ -261,7 +268,7 @@ void LiveFastSites::put_back_first(const AddressSpace& space, Tid but, int signa
 /// that one comes first. False: the thread has ended meanwhile, or is about to.
 bool LiveFastSites::before_signal(Thread& thread, int signal) {
   const std::shared_ptr<FaultHandlers> handlers = thread.process->space->fast->handlers;
-  if (!handlers || !handlers->of(signal).is_caught()) return true;
+  if (!had_handler(handlers.get(), thread, signal)) return true;
   const Tid tid = thread.tid;
   const std::shared_ptr<AddressSpace> space = thread.process->space;
   take_newer_handlers(*space);

@@ -58,6 +58,14 @@ void OneByOne::stop_sampled(Tid tid) {
   let_on();
 }
 
+void OneByOne::want_none() {
+  for (Thread* thread : tracer_.all_threads()) {
+    thread->stop_wanted.reset();
+    thread->sampling = Sampling::No;
+  }
+  tracer_.interrupt_wanted_ = false;
+}
+
 void OneByOne::interrupt() {
   tracer_.interrupt_wanted_ = false;
   for (Thread* thread : tracer_.all_threads()) {

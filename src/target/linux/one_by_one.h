@@ -28,6 +28,8 @@ class OneByOne {
   void want_sample(Thread& thread);
   /// One that only seems to stand still does so from now on.
   void stop_sampled(Tid tid);
+  /// Stops and samples that were asked for, and are not told of yet, are not wanted any more.
+  void want_none();
   /// Ctrl-C stops one thread: the leader, if it runs.
   void interrupt();
   /// Would wait() tell something, sooner or later?

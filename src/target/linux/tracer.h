@@ -119,7 +119,7 @@ class Tracer {
   Status lend_for_calls(Thread& thread), end_lent_calls(Thread& thread);
   Result<int64_t> call_lent(Thread& thread, const uint64_t (&call)[7]);
   Arena* arena_near(Thread& thread, uint64_t address);
-  Thread* injectable(AddressSpace& space);
+  Thread* injectable(AddressSpace& space, const Process* of = nullptr);  // null: of any
 
   // --- debug registers (debug_registers.cc)
   Status insert_hardware(Process& process, Breakpoints::Kind kind, uint64_t at, uint32_t size);
