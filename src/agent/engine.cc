@@ -237,7 +237,7 @@ void Engine::let_go(target::Pid pid) {
   if (pid != pid_) return;
   let_go_ = true;
   if (!running_) return;
-  catch_up();
+  catch_up(false);
   end_if_due();
   if (running_) end_run(Stop::Unknown);
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -71,7 +72,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void client_lost() override;
   void on_event(const target::StopEvent& event) override;
   void let_go(target::Pid pid) override;
-  void catch_up() override;
+  void catch_up(bool stands) override;
   void use_fast(FastUse use) { use_fast_ = use; }
   // HitHandler
   Next on_hit(target::HitContext& hit) override;
@@ -111,15 +112,15 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
     HitWay way = {};  // once it is put in
   };
   // engine_define.cc
+  std::ranges::iota_view<size_t, size_t> definitions_at(uint64_t address) const;
   std::optional<size_t> find(uint32_t number, uint64_t address) const;
   bool opened(uint32_t number, uint64_t address) const;
   Status append_actions(const rsp::QtdpActions& actions, TracepointDef& to, CollectPlan& plan);
-  Status put(Opened tracepoint);
-  Status insert_while_running(Opened& tracepoint);
+  Status put(Opened tracepoint), insert_while_running(Opened& tracepoint);
   void enter(Opened tracepoint);
   Status settle();
   Status room_for(uint64_t bytes) const;
-  void drop(uint32_t number, uint64_t address);
+  void drop(uint32_t number, uint64_t address), withdraw(uint32_t number, uint64_t address);
   // engine.cc
   Status insert_sites(), insert_site(uint64_t address);
   void remove_site(uint64_t address), remark_int3(const TracepointDef& definition);
@@ -154,8 +155,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void step_job(Job& job, target::HitContext& hit);
   void collect(size_t index, const std::vector<rsp::Action>& actions, const RegisterMask& mask,
                target::HitContext& hit);
-  void note_full(size_t index);
-  void note_pass_count(size_t index);
+  void note_full(size_t index), note_pass_count(size_t index);
   void note_fault(size_t index, const CollectFault& fault);
   bool ending() const { return passed_ || full_ || failed_; }
   void end_if_due();

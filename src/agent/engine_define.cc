@@ -42,11 +42,17 @@ bool same_collection(const TracepointDef& a, const TracepointDef& b) {
 
 }  // namespace
 
-std::optional<size_t> Engine::find(uint32_t number, uint64_t address) const {
+/// Their indices.
+std::ranges::iota_view<size_t, size_t> Engine::definitions_at(uint64_t address) const {
   const auto here = std::ranges::equal_range(definitions_, address, {}, &TracepointDef::address);
-  const auto at = std::ranges::find(here, number, &TracepointDef::number);
-  if (at == here.end()) return std::nullopt;
-  return static_cast<size_t>(at - definitions_.begin());
+  const auto begin = static_cast<size_t>(here.begin() - definitions_.begin());
+  return {begin, begin + here.size()};
+}
+
+std::optional<size_t> Engine::find(uint32_t number, uint64_t address) const {
+  for (const size_t i : definitions_at(address))
+    if (definitions_[i].number == number) return i;
+  return std::nullopt;
 }
 
 bool Engine::opened(uint32_t number, uint64_t address) const {
@@ -87,16 +93,15 @@ Status Engine::add_actions(const rsp::QtdpActions& packet) {
   if (!index) return unknown_tracepoint(packet.number, packet.address);
   TracepointDef& definition = to_open ? open_->definition : definitions_[*index];
   CollectPlan& plan = to_open ? open_->plan : points_[*index].plan;
+  const bool was_fast =
+      running_ && !to_open && fast_ && fast_->has(packet.number, packet.address);
+  if (was_fast) withdraw(packet.number, packet.address);
   if (Status status = append_actions(packet, definition, plan); !status) {
     forget(packet.number, packet.address);
     return status;
   }
   if (running_ && !to_open) {
-    if (fast_ && fast_->has(packet.number, packet.address)) {  // as it was until now
-      take_fast(FastTrace::Share::All);
-      fast_->remove(packet.number, packet.address);
-      TW_RETURN_IF_ERROR(insert_site(packet.address));
-    }
+    if (was_fast) TW_RETURN_IF_ERROR(insert_site(packet.address));
     fit_masks(plan);
     publish_soon();
   }
@@ -136,8 +141,7 @@ Status Engine::enable(uint32_t number, uint64_t address, bool enabled) {
   const auto index = find(number, address);
   if (!index) return unknown_tracepoint(number, address);
   if (running_ && !enabled && fast_ && fast_->has(number, address)) {
-    take_fast(FastTrace::Share::All);
-    fast_->remove(number, address);
+    withdraw(number, address);
     TW_RETURN_IF_ERROR(insert_site(address));
     points_[*index].way = HitWay::trap(target::because(target::TrapReason::Disabled));
   }
@@ -187,8 +191,7 @@ Status Engine::insert_while_running(Opened& tracepoint) {
       tracepoint.way = points_[*old].way;
       return {};
     }
-    take_fast(FastTrace::Share::All);
-    fast_->remove(number, address);
+    withdraw(number, address);
   }
   const auto here = std::ranges::equal_range(definitions_, address, {}, &TracepointDef::address);
   const bool alone = std::ranges::size(here) == (old ? 1 : 0);
@@ -225,6 +228,14 @@ void Engine::forget(uint32_t number, uint64_t address) {
   if (opened(number, address) || find(number, address)) drop(number, address);
 }
 
+/// It is no pad any more. Threads hit it until then: all that they have left is taken now, for it
+/// belongs to what the tracepoint was.
+void Engine::withdraw(uint32_t number, uint64_t address) {
+  if (!fast_->has(number, address)) return;
+  fast_->remove(number, address);
+  take_fast(FastTrace::Share::All);
+}
+
 /// Also what has got no further than its site.
 void Engine::drop(uint32_t number, uint64_t address) {
   if (opened(number, address)) {
@@ -233,7 +244,7 @@ void Engine::drop(uint32_t number, uint64_t address) {
   }
   if (const auto index = find(number, address)) {
     kept_bytes_ -= definition_bytes(definitions_[*index]);
-    if (running_ && fast_) fast_->remove(number, address);
+    if (running_ && fast_) withdraw(number, address);
     if (running_) want_probe(points_[*index].plan, false);
     definitions_.erase(definitions_.begin() + static_cast<ptrdiff_t>(*index));
     points_.erase(points_.begin() + static_cast<ptrdiff_t>(*index));

@@ -1,7 +1,6 @@
 // Fast tracepoints of a run: which ones there are, and what they bring. What cannot be fast is a
 // trap; so is one that shares its place with others.
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -68,10 +67,8 @@ HitWay Engine::put_fast(const TracepointDef& definition, const CollectPlan& plan
 
 bool Engine::insert_fast(size_t index) {
   const TracepointDef& definition = definitions_[index];
-  const auto here =
-      std::ranges::equal_range(definitions_, definition.address, {}, &TracepointDef::address);
   HitWay& way = points_[index].way;
-  way = put_fast(definition, points_[index].plan, here.size() == 1);
+  way = put_fast(definition, points_[index].plan, definitions_at(definition.address).size() == 1);
   if (way.kind == HitWay::Kind::Pad) return true;
   if (!fast_ || !definition.fast_length || way.reason == TrapReason::Disabled) return false;
   const std::string text = fmt::format("Fast {} is {}", name_of(definition), text_of(way));
@@ -92,9 +89,8 @@ void Engine::take_effect() {
   target_.trace_sites()->fast()->while_still([&] {
     for (const uint64_t address : fast_->commit()) {
       const Status trap = insert_site(address);
-      for (size_t i = 0; i < definitions_.size(); ++i)
-        if (definitions_[i].address == address)
-          points_[i].way = trap ? HitWay::trap(because(TrapReason::CodeChanged)) : HitWay{};
+      for (const size_t i : definitions_at(address))
+        points_[i].way = trap ? HitWay::trap(because(TrapReason::CodeChanged)) : HitWay{};
       if (!trap)
         remark(fmt::format("Lost the tracepoint at {:#x}: {}", address, trap.error().text()));
     }
@@ -241,7 +237,7 @@ bool Engine::on_tick() {
 }
 
 void Engine::on_still() {
-  catch_up();
+  catch_up(false);
   if (!running_ || !fast_) return;
   if (change_ == FastTrace::Change::Filters)
     tell("The program has begun to filter its system calls, or to filter more of them (seccomp, "
@@ -267,14 +263,16 @@ void Engine::on_still() {
 /// these places. They go first, since one that is there may keep another's code from being known.
 void Engine::insert_anew(const std::vector<uint64_t>* places) {
   std::vector<size_t> these;
-  std::set<uint64_t> wanted;
-  if (places != nullptr) wanted.insert(places->begin(), places->end());
-  for (size_t i = 0; i < definitions_.size(); ++i) {
+  const auto take_out = [&](size_t i) {
     const TracepointDef& definition = definitions_[i];
-    if (!fast_->has(definition.number, definition.address)) continue;
-    if (places != nullptr && !wanted.contains(definition.address)) continue;
+    if (!fast_->has(definition.number, definition.address)) return;
     fast_->remove(definition.number, definition.address);
     these.push_back(i);
+  };
+  if (places == nullptr) {
+    for (size_t i = 0; i < definitions_.size(); ++i) take_out(i);
+  } else {
+    for (const uint64_t place : *places) std::ranges::for_each(definitions_at(place), take_out);
   }
   for (const size_t i : these) {
     const TracepointDef& definition = definitions_[i];
@@ -299,9 +297,9 @@ void Engine::on_failed_load() {
   if (fast_) fast_->stop_loads();
 }
 
-void Engine::catch_up() {
+void Engine::catch_up(bool stands) {
   if (!running_) return;
-  take_fast(FastTrace::Share::Most);
+  take_fast(stands ? FastTrace::Share::All : FastTrace::Share::Most);
   end_if_due();
 }
 

@@ -14,10 +14,7 @@ Next Engine::on_hit(target::HitContext& hit) {
   if (!running_) return Next::Continue;
   if (unpublished_) publish();
   now_ns_ = clock_();
-  const auto here =
-      std::ranges::equal_range(definitions_, hit.pc(), {}, &TracepointDef::address);
-  for (auto at = here.begin(); at != here.end(); ++at)
-    hit_point(static_cast<size_t>(at - definitions_.begin()), hit);
+  for (const size_t i : definitions_at(hit.pc())) hit_point(i, hit);
   end_if_due();
   return stepping(hit.tid()) ? Next::Step : Next::Continue;
 }

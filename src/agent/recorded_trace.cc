@@ -93,19 +93,22 @@ Result<Frame> RecordedTrace::frame(uint64_t number) {
   return frame;
 }
 
-std::optional<uint64_t> RecordedTrace::find(const rsp::FrameSelect& select, uint64_t from) {
+/// By the index, which has them all.
+Result<std::optional<uint64_t>> RecordedTrace::find(const rsp::FrameSelect& select, uint64_t from,
+                                                    const GoOn&) {
+  constexpr std::optional<uint64_t> kNone;
   switch (select.kind) {
-    case Select::None: return std::nullopt;
+    case Select::None: return kNone;
     case Select::Number:
-      if (select.number >= count()) return std::nullopt;
-      return select.number;
+      if (select.number >= count()) return kNone;
+      return std::optional<uint64_t>(select.number);
     case Select::Tracepoint:
       return index_.find_tracepoint(from, static_cast<int32_t>(select.number));
     case Select::Pc: return index_.find_pc_inside(from, select.lo, select.lo);
     case Select::Range: return index_.find_pc_inside(from, select.lo, select.hi);
     case Select::Outside: return index_.find_pc_outside(from, select.lo, select.hi);
   }
-  return std::nullopt;
+  return kNone;
 }
 
 }  // namespace tracewell::agent

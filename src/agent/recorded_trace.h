@@ -41,7 +41,8 @@ class RecordedTrace final : public Trace, private FrameStore {
 
   uint64_t count() const override { return index_.count(); }
   Result<Frame> frame(uint64_t number) override;
-  std::optional<uint64_t> find(const rsp::FrameSelect& select, uint64_t from) override;
+  Result<std::optional<uint64_t>> find(const rsp::FrameSelect& select, uint64_t from,
+                                       const GoOn& go_on) override;
   uint64_t stream_bytes() const override;
   Result<std::vector<uint8_t>> read_stream(uint64_t offset, size_t size) override;
 

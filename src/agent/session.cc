@@ -143,7 +143,7 @@ void Session::cut_off() {
 
 void Session::handle(std::string_view packet) {
   Reply reply;
-  if (trace && trace->control()) trace->control()->catch_up();
+  if (trace && trace->control()) trace->control()->catch_up(!running_ && !non_stop.on);
   const PacketEntry* entry = find_packet(packet);
   if (entry && available(*this, entry->needs) && !disabled(entry->name))
     entry->handler(*this, packet.substr(entry->name.size()), reply);

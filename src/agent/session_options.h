@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/breakpoint_programs.h"
+#include "agent/trace.h"
 #include "base/result.h"
 #include "target/listed_file.h"
 #include "target/target.h"
@@ -45,7 +46,7 @@ struct SessionOptions {
   /// Each packet that comes (true) and goes; may be empty.
   std::function<void(bool received, std::string_view packet)> log_packet;
   /// QTSave: writes the trace to a file of that name, or says why not; may be empty.
-  std::function<Status(std::string_view name)> save;
+  std::function<Status(std::string_view name, const GoOn& go_on)> save;
   /// For a packet that takes long to answer: what the debugger has sent since, or nothing of it
   /// where `more` is false. nullopt: it is gone, or the server is to end. May be empty.
   std::function<std::optional<std::string>(bool more)> look_up;

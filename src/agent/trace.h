@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,9 @@
 
 namespace tracewell::agent {
 
+/// Asked now and then by what takes long, with how much was done since. An error ends it.
+using GoOn = std::function<Status(uint64_t bytes)>;
+
 /// The frames of a trace, numbered from 0 without gaps.
 class FrameStore {
  public:
@@ -27,8 +31,9 @@ class FrameStore {
   /// Spans stay valid until the next call of a method that is not const.
   virtual Result<Frame> frame(uint64_t number) = 0;
   /// The first frame at or after `from` that `select` asks for. Frames are found by the pc that was
-  /// recorded, wherever there is one.
-  virtual std::optional<uint64_t> find(const rsp::FrameSelect& select, uint64_t from) = 0;
+  /// recorded, wherever there is one. `go_on` may be empty.
+  virtual Result<std::optional<uint64_t>> find(const rsp::FrameSelect& select, uint64_t from,
+                                               const GoOn& go_on) = 0;
   /// qTBuffer's stream: whole frames as in a trace file, without the terminator.
   virtual uint64_t stream_bytes() const = 0;
   virtual Result<std::vector<uint8_t>> read_stream(uint64_t offset, size_t size) = 0;
@@ -82,8 +87,9 @@ class TraceControl {
   /// be taken out.
   virtual void let_go(target::Pid pid) = 0;
   /// Takes in what was collected where nobody is told of it. Before each packet, and while threads
-  /// run now and then.
-  virtual void catch_up() {}
+  /// run now and then. `stands`: no thread runs, so there is an end to it, and all of it is taken;
+  /// else what there is time for.
+  virtual void catch_up(bool stands) { static_cast<void>(stands); }
 };
 
 class Trace {

@@ -12,6 +12,8 @@ namespace tracewell::agent {
 
 namespace {
 
+constexpr uint64_t kAskedBytes = 1 << 16;  // of frames that are looked at between two questions
+
 bool matches(int64_t tracepoint, uint64_t pc, const rsp::FrameSelect& select) {
   using Kind = rsp::FrameSelect::Kind;
   const bool inside = select.lo <= pc && pc <= select.hi;
@@ -260,21 +262,28 @@ Result<Frame> TraceBuffer::frame(uint64_t number) {
   return frame;
 }
 
-std::optional<uint64_t> TraceBuffer::find(const rsp::FrameSelect& select, uint64_t from) {
+Result<std::optional<uint64_t>> TraceBuffer::find(const rsp::FrameSelect& select, uint64_t from,
+                                                  const GoOn& go_on) {
+  constexpr std::optional<uint64_t> kNone;
   if (select.kind == rsp::FrameSelect::Kind::Number) {
-    if (select.number < from || select.number >= count()) return std::nullopt;
-    return select.number;
+    if (select.number < from || select.number >= count()) return kNone;
+    return std::optional<uint64_t>(select.number);
   }
-  if (from >= count()) return std::nullopt;
+  if (from >= count()) return kNone;
   Place place = place_of(begin_.number + from);
+  uint64_t asked_at = place.at;
   for (; place.number < end_.number; step(place)) {
+    if (go_on && place.at - asked_at >= kAskedBytes) {
+      TW_RETURN_IF_ERROR(go_on(place.at - asked_at));
+      asked_at = place.at;
+    }
     const Entry entry = this->entry(place);
     const int64_t tracepoint = memory_.shape(entry.shape()).tracepoint;
     if (!matches(tracepoint, pc_of(entry, place), select)) continue;
     last_ = place;
-    return place.number - begin_.number;
+    return std::optional(place.number - begin_.number);
   }
-  return std::nullopt;
+  return kNone;
 }
 
 Result<std::vector<uint8_t>> TraceBuffer::read_stream(uint64_t offset, size_t size) {

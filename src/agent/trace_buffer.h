@@ -89,7 +89,8 @@ class TraceBuffer final : public FrameStore {
 
   uint64_t count() const override { return end_.number - begin_.number; }
   Result<Frame> frame(uint64_t number) override;
-  std::optional<uint64_t> find(const rsp::FrameSelect& select, uint64_t from) override;
+  Result<std::optional<uint64_t>> find(const rsp::FrameSelect& select, uint64_t from,
+                                       const GoOn& go_on) override;
   uint64_t stream_bytes() const override { return end_.stream - begin_.stream; }
   Result<std::vector<uint8_t>> read_stream(uint64_t offset, size_t size) override;
 

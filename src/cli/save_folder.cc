@@ -68,7 +68,8 @@ Result<SaveFolder::Place> SaveFolder::place_of(std::string_view name) const {
   return Place{std::move(inside), leaf};
 }
 
-Status SaveFolder::save(std::string_view name, Source& source) const {
+Status SaveFolder::save(std::string_view name, Source& source,
+                        const std::function<Status()>& go_on) const {
   TW_ASSIGN_OR_RETURN(const Place place, place_of(name));
   const Folder& folder = place.inside ? *place.inside : *folder_;
   const auto present = folder.facts_of_name(place.leaf);
@@ -82,7 +83,7 @@ Status SaveFolder::save(std::string_view name, Source& source) const {
                                                                            : Existing::Keep));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
                       formats::find_format("tfile")->create(std::move(file), {}));
-  return pump(source, *sink);
+  return pump(source, *sink, go_on);
 }
 
 }  // namespace tracewell::cli

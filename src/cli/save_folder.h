@@ -2,6 +2,7 @@
 // the folder from the server's user (or, by `monitor`, from whoever may debug here at all).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,8 +21,9 @@ class SaveFolder {
   void set_overwrite(bool overwrite) { overwrite_ = overwrite; }
 
   /// Writes all of `source` as a GDB trace file under `name`, whole or not at all: relative to the
-  /// folder, or absolute. No way leads out of the folder: neither `..` nor a symbolic link.
-  Status save(std::string_view name, Source& source) const;
+  /// folder, or absolute. No way leads out of the folder: neither `..` nor a symbolic link. `go_on`
+  /// is asked now and then, and may be empty: an error of its ends it, and nothing is written.
+  Status save(std::string_view name, Source& source, const std::function<Status()>& go_on) const;
 
  private:
   struct Place {

@@ -147,9 +147,10 @@ ServerOptions server_options(const ServeOptions& options, Settings& settings,
     return set(name, value, settings, trace);
   };
   out.session.thread_locals = [&settings] { return settings.thread_db.found(); };
-  out.session.save = [&settings, &trace](std::string_view name) {
+  out.session.save = [&settings, &trace](std::string_view name,
+                                         const agent::GoOn& go_on) {
     agent::TraceBufferSource frames(trace.buffer(), trace.catalog());
-    return settings.saves.save(name, frames);
+    return settings.saves.save(name, frames, [&] { return go_on(agent::Inbox::kLookBytes); });
   };
   return out;
 }

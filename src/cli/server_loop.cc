@@ -227,9 +227,15 @@ void ServerLoop::runs_on() {
   stood_.end([this](std::string_view text) { notice(text); });
 }
 
-/// While a session takes long to answer. Who has sent everything may wait for the answers.
+/// While a session takes long to answer. Who has sent everything may wait for the answers, and who
+/// has started the program, for its end. (While a trace runs, ends of threads add frames, which the
+/// session may be looking at.)
 std::optional<std::string> ServerLoop::look_up(bool more) {
   link_.wait(0);
+  auto* const processes = target_.process_control();
+  const agent::TraceControl* const control = trace_ != nullptr ? trace_->control() : nullptr;
+  if (processes != nullptr && (control == nullptr || control->traced() == 0))
+    processes->look_after();
   if (link_.quitting() || link_.unheard()) return std::nullopt;
   if (keep_waiting_.is_time() && link_.is_sent() && !link_.send("+")) return std::nullopt;
   return more ? link_.take_input() : std::string();

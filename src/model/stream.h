@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -124,5 +125,8 @@ class Sink {
 };
 
 Status pump(Source& source, Sink& sink);
+/// Asks before each batch whether to go on. An error: it has not finished, and `sink` is to be
+/// dropped. `go_on` may be empty.
+Status pump(Source& source, Sink& sink, const std::function<Status()>& go_on);
 
 }  // namespace tracewell

@@ -94,17 +94,17 @@ TEST(RecordedTrace, FindsInEveryForm) {
   FrameList::Item a{1, 0x1000, {}}, b{2, 0x1008, {}}, c{-5, std::nullopt, {}};
   Recorded recorded({}, {a, b, c, a, b});
   FrameStore& frames = recorded.trace->frames();
-  EXPECT_EQ(frames.find({Kind::None, 0, 0, 0}, 0), std::nullopt);
-  EXPECT_EQ(frames.find({Kind::Number, 4, 0, 0}, 0), 4u);
-  EXPECT_EQ(frames.find({Kind::Number, 5, 0, 0}, 0), std::nullopt);
-  EXPECT_EQ(frames.find({Kind::Pc, 0, 0x1000, 0x1000}, 1), 3u);
-  EXPECT_EQ(frames.find({Kind::Pc, 0, 0x1001, 0x1001}, 0), std::nullopt);
-  EXPECT_EQ(frames.find({Kind::Tracepoint, 2, 0, 0}, 2), 4u);
-  EXPECT_EQ(frames.find({Kind::Tracepoint, 0xfffffffb, 0, 0}, 0), 2u);
-  EXPECT_EQ(frames.find({Kind::Range, 0, 0x1001, 0x1008}, 0), 1u);
-  EXPECT_EQ(frames.find({Kind::Outside, 0, 0x1000, 0x1007}, 2), 4u);
-  EXPECT_EQ(frames.find({Kind::Outside, 0, 0x1000, 0x1008}, 0), std::nullopt);
-  EXPECT_EQ(frames.find({Kind::Outside, 0, 0, 1}, 5), std::nullopt);
+  EXPECT_EQ(*frames.find({Kind::None, 0, 0, 0}, 0, {}), std::nullopt);
+  EXPECT_EQ(*frames.find({Kind::Number, 4, 0, 0}, 0, {}), 4u);
+  EXPECT_EQ(*frames.find({Kind::Number, 5, 0, 0}, 0, {}), std::nullopt);
+  EXPECT_EQ(*frames.find({Kind::Pc, 0, 0x1000, 0x1000}, 1, {}), 3u);
+  EXPECT_EQ(*frames.find({Kind::Pc, 0, 0x1001, 0x1001}, 0, {}), std::nullopt);
+  EXPECT_EQ(*frames.find({Kind::Tracepoint, 2, 0, 0}, 2, {}), 4u);
+  EXPECT_EQ(*frames.find({Kind::Tracepoint, 0xfffffffb, 0, 0}, 0, {}), 2u);
+  EXPECT_EQ(*frames.find({Kind::Range, 0, 0x1001, 0x1008}, 0, {}), 1u);
+  EXPECT_EQ(*frames.find({Kind::Outside, 0, 0x1000, 0x1007}, 2, {}), 4u);
+  EXPECT_EQ(*frames.find({Kind::Outside, 0, 0x1000, 0x1008}, 0, {}), std::nullopt);
+  EXPECT_EQ(*frames.find({Kind::Outside, 0, 0, 1}, 5, {}), std::nullopt);
 }
 
 TEST(RecordedTrace, AFileThatWasCutWhileItRanIsStopped) {

@@ -170,24 +170,49 @@ TEST(TraceBuffer, FrameLargerThanACircularBufferLeavesTheOthersAlone) {
   EXPECT_EQ(buffer.count(), 1u);
 }
 
+TEST(TraceBuffer, ALongSearchAsksWhetherToGoOn) {
+  constexpr uint64_t kBytes = 1 << 20;
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(kBytes).ok());
+  while (buffer.append(record(1, 0x10), some_data(1000, 1))) {
+  }
+  const rsp::FrameSelect nowhere{rsp::FrameSelect::Kind::Pc, 0, 0x20, 0x20};
+  uint64_t asked = 0, told = 0;
+  const auto found = buffer.find(nowhere, 0, [&](uint64_t bytes) -> Status {
+    ++asked;
+    told += bytes;
+    return {};
+  });
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(*found, std::nullopt);
+  EXPECT_GE(asked, 14u);
+  EXPECT_LE(told, kBytes);
+  const auto left = buffer.find(nowhere, 0, [&](uint64_t) -> Status {
+    return {Errc::Target, "interrupted"};
+  });
+  ASSERT_FALSE(left.ok());
+  EXPECT_EQ(left.error().message, "interrupted");
+  EXPECT_EQ(*buffer.find({rsp::FrameSelect::Kind::Pc, 0, 0x10, 0x10}, 7, {}), 7u);
+}
+
 TEST(TraceBuffer, SearchesByEverything) {
   TraceBuffer buffer;
   ASSERT_TRUE(buffer.resize(1000).ok());
   const std::pair<int16_t, uint64_t> frames[] = {{1, 0x10}, {2, 0x20}, {1, 0x30}, {3, 0x20}};
   for (auto [tracepoint, pc] : frames) ASSERT_TRUE(buffer.append(record(tracepoint, pc), {}));
   using Found = std::optional<uint64_t>;
-  EXPECT_EQ(buffer.find({Kind::Number, 3, 0, 0}, 0), Found(3));
-  EXPECT_EQ(buffer.find({Kind::Number, 4, 0, 0}, 0), Found());
-  EXPECT_EQ(buffer.find({Kind::Pc, 0, 0x20, 0x20}, 0), Found(1));
-  EXPECT_EQ(buffer.find({Kind::Pc, 0, 0x20, 0x20}, 2), Found(3));
-  EXPECT_EQ(buffer.find({Kind::Pc, 0, 0x20, 0x20}, 4), Found());
-  EXPECT_EQ(buffer.find({Kind::Tracepoint, 1, 0, 0}, 1), Found(2));
-  EXPECT_EQ(buffer.find({Kind::Range, 0, 0x20, 0x30}, 0), Found(1));
-  EXPECT_EQ(buffer.find({Kind::Range, 0, 0x21, 0x30}, 0), Found(2));
-  EXPECT_EQ(buffer.find({Kind::Outside, 0, 0x10, 0x20}, 0), Found(2));
-  EXPECT_EQ(buffer.find({Kind::Outside, 0, 0x10, 0x30}, 0), Found());
-  EXPECT_EQ(buffer.find({Kind::None, 0, 0, 0}, 0), Found());
-  EXPECT_EQ(buffer.find({Kind::Pc, 0, 0x20, 0x20}, UINT64_MAX), Found());
+  EXPECT_EQ(*buffer.find({Kind::Number, 3, 0, 0}, 0, {}), Found(3));
+  EXPECT_EQ(*buffer.find({Kind::Number, 4, 0, 0}, 0, {}), Found());
+  EXPECT_EQ(*buffer.find({Kind::Pc, 0, 0x20, 0x20}, 0, {}), Found(1));
+  EXPECT_EQ(*buffer.find({Kind::Pc, 0, 0x20, 0x20}, 2, {}), Found(3));
+  EXPECT_EQ(*buffer.find({Kind::Pc, 0, 0x20, 0x20}, 4, {}), Found());
+  EXPECT_EQ(*buffer.find({Kind::Tracepoint, 1, 0, 0}, 1, {}), Found(2));
+  EXPECT_EQ(*buffer.find({Kind::Range, 0, 0x20, 0x30}, 0, {}), Found(1));
+  EXPECT_EQ(*buffer.find({Kind::Range, 0, 0x21, 0x30}, 0, {}), Found(2));
+  EXPECT_EQ(*buffer.find({Kind::Outside, 0, 0x10, 0x20}, 0, {}), Found(2));
+  EXPECT_EQ(*buffer.find({Kind::Outside, 0, 0x10, 0x30}, 0, {}), Found());
+  EXPECT_EQ(*buffer.find({Kind::None, 0, 0, 0}, 0, {}), Found());
+  EXPECT_EQ(*buffer.find({Kind::Pc, 0, 0x20, 0x20}, UINT64_MAX, {}), Found());
 }
 
 /// Of registers, those that are not zero are kept. Their size need not be a multiple of words.

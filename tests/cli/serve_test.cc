@@ -243,7 +243,7 @@ TEST(SaveFolder, LeadsNowhereElse) {
     target::FakeTarget target;
     agent::TraceBuffer buffer;
     agent::TraceBufferSource source(buffer, {});
-    return saves.save(name, source).ok();
+    return saves.save(name, source, {}).ok();
   };
   EXPECT_FALSE(save("a.tf"));
   EXPECT_FALSE(saves.set_folder((top / "none").string()).ok());
@@ -280,7 +280,7 @@ TEST(SaveFolder, LeadsNowhereElse) {
 bool saves_no_frames(const SaveFolder& saves, std::string_view name) {
   agent::TraceBuffer buffer;
   agent::TraceBufferSource source(buffer, {});
-  return saves.save(name, source).ok();
+  return saves.save(name, source, {}).ok();
 }
 
 TEST(SaveFolder, IsHeldFromTheMomentThatItIsNamed) {
@@ -351,6 +351,24 @@ class Breaking final : public Source {
   bool broken_ = false;
 };
 
+/// It has more frames, whoever asks.
+class Endless final : public Source {
+ public:
+  const Catalog& catalog() const override { return catalog_; }
+  Result<bool> next(Batch& batch) override {
+    ++batches;
+    batch.clear();
+    Frame frame;
+    frame.tracepoint = 1;
+    batch.add().body = frame;
+    return true;
+  }
+  int batches = 0;
+
+ private:
+  Catalog catalog_;
+};
+
 TEST(SaveFolder, WritesFilesWholeOrNotAtAll) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::temp_directory_path() / fmt::format("save-whole-{}", ::getpid());
@@ -362,14 +380,23 @@ TEST(SaveFolder, WritesFilesWholeOrNotAtAll) {
     return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
   };
   Breaking first;
-  const Status broken = saves.save("a.tf", first);
+  const Status broken = saves.save("a.tf", first, {});
   ASSERT_FALSE(broken.ok());
   EXPECT_EQ(broken.error().message, "no more");
   EXPECT_EQ(files(), 0);
   auto old = OutputFile::create((folder / "a.tf").string());
   ASSERT_TRUE(old.ok() && old->write(std::string_view("old")).ok() && old->commit().ok());
   Breaking second;
-  EXPECT_FALSE(saves.save("a.tf", second).ok());
+  EXPECT_FALSE(saves.save("a.tf", second, {}).ok());
+  EXPECT_EQ(files(), 1);
+  EXPECT_EQ(fs::file_size(folder / "a.tf"), 3u);
+  Endless third;
+  const Status left = saves.save("a.tf", third, [&]() -> Status {
+    if (third.batches < 3) return {};
+    return {Errc::Target, "interrupted"};
+  });
+  ASSERT_FALSE(left.ok());
+  EXPECT_EQ(left.error().message, "interrupted");
   EXPECT_EQ(files(), 1);
   EXPECT_EQ(fs::file_size(folder / "a.tf"), 3u);
   fs::remove_all(folder);

@@ -16,7 +16,10 @@ void on_QTFrame(Session& session, std::string_view body, Reply& reply) {
   uint64_t from = 0;
   if (select->kind != Kind::Number && session.selected_frame) from = *session.selected_frame + 1;
   FrameStore& frames = session.trace->frames();
-  const auto found = frames.find(*select, from);
+  const auto searched =
+      frames.find(*select, from, [&](uint64_t bytes) { return session.go_on(bytes); });
+  if (!searched) return reply.error(searched.error());
+  const std::optional<uint64_t> found = *searched;
   if (!found || *found > UINT32_MAX) {
     reply.text(rsp::format_frame_reply(std::nullopt, 0));
     return;

@@ -14,7 +14,8 @@ void on_QTSave(Session& session, std::string_view body, Reply& reply) {
     return reply.error({Errc::Unsupported, "this server saves no traces", {}});
   if (const std::string size = saved_size_text(session); !size.empty())
     session.console(size + "\n");
-  reply.status(session.options.save(*name));
+  reply.status(
+      session.options.save(*name, [&](uint64_t bytes) { return session.go_on(bytes); }));
 }
 
 }  // namespace tracewell::agent
