@@ -114,9 +114,9 @@ int main(int argc, char** argv) {
     const struct itimerval often = {{0, 1000}, {0, 1000}};
     setitimer(ITIMER_REAL, &often, NULL);
   }
-  pthread_t ids[64];
+  pthread_t* const ids = calloc((size_t)threads, sizeof *ids);
   for (int i = 0; i < threads; ++i)
-    pthread_create(&ids[i], NULL, run, (void*)(uintptr_t)(i + 1));
+    if (pthread_create(&ids[i], NULL, run, (void*)(uintptr_t)(i + 1)) != 0) return 2;
   uint64_t sum = 0;
   for (int i = 0; i < threads; ++i) {
     void* part = NULL;
@@ -124,6 +124,7 @@ int main(int argc, char** argv) {
     }
     sum = sum * 31 + (word)(uintptr_t)part;
   }
+  free(ids);
   printf("%016llx\n", (unsigned long long)sum);
   return (int)(sum % 113);
 }

@@ -61,9 +61,44 @@ class Traced(Sustained):
         actions = "".join(f"M{RDI:x},{8 * i:x},8" for i in range(numbers))
         client.ask(f"QTDP:-1:{self.place:x}:{actions}")
         client.ask("QTStart")
-        client.send("vCont;c")
+        self.go_on(client)
         self.tracer = int(status(self.pid, "TracerPid"))
         self.poke()
+
+    def go_on(self, client):
+        client.send("vCont;c")
+
+
+class TracedRunning(Traced):
+    """In non-stop mode: its debugger has never stopped it."""
+
+    def begin(self, client, megabytes, circular, numbers=3):
+        client.ask("QNonStop:1")
+        client.ask("?")
+        super().begin(client, megabytes, circular, numbers)
+
+    def go_on(self, client):
+        client.ask("vCont;c")
+
+    def calls(self):
+        """Of each thread, so far."""
+        with open(f"/proc/{self.pid}/mem", "rb", 0) as memory:
+            memory.seek(self.owns)
+            owns = memory.read(self.threads * OWN_BYTES)
+        return [int.from_bytes(owns[i * OWN_BYTES:][:8], "little") for i in range(self.threads)]
+
+
+@contextlib.contextmanager
+def traced_running(threads, megabytes):
+    program = TracedRunning(threads)
+    try:
+        with serving("--attach-running", "localhost:0", str(program.pid)) as (_, port, _):
+            client = Client(port)
+            client.socket.settimeout(300)
+            program.begin(client, megabytes, True)
+            yield program, client
+    finally:
+        program.end()
 
 
 @contextlib.contextmanager
