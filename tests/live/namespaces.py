@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# skips
 """A program in PID and mount namespaces of its own, as in a container: it is attached to by the
 number that it has here, signals reach it once, its files are found though none of them is here, and
 its tracepoints are pads whose frames tell threads by the numbers that they have here."""
@@ -211,7 +212,7 @@ def tracewell(*words):
 def main():
     need("unshare", "setpriv", "readelf", "nm", "gdb")
     if os.getuid() != 0 or subprocess.run([*OWN[:5], "true"], capture_output=True).returncode != 0:
-        print("left out: this user may make no such namespaces")
+        print("skipped: this user may make no such namespaces")
         return
     with folder() as top:
         place = top / "there"
