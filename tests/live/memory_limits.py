@@ -2,7 +2,8 @@
 # skips
 # timeout: 200
 """Control groups with a memory limit: a traced program at its limit is not killed for the memory of
-the trace, and a server at its own refuses a buffer that does not fit, in a sentence."""
+the trace, and its tracepoints are traps where there is not enough left to it for anything else; a
+server at its own limit refuses a buffer that does not fit, in a sentence."""
 
 import contextlib
 import os
@@ -16,6 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import rsp_client  # noqa: E402
+from attached import attached, fast  # noqa: E402
 from rsp_client import bias, status, symbols, wait_until  # noqa: E402
 from serve_common import TRACEWELL, Server, alive  # noqa: E402
 from trace_common import INFERIORS, check, need_fast_tracepoints, same  # noqa: E402
@@ -23,6 +25,7 @@ from trace_common import INFERIORS, check, need_fast_tracepoints, same  # noqa: 
 GROUPS = pathlib.Path("/sys/fs/cgroup/memory")
 PROGRAM = INFERIORS / "busy_leader"
 LIMIT = 64 << 20
+LEFT_KIB = 512  # too little for pads and their tables
 IN_GROUP = ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"']
 
 
@@ -92,6 +95,51 @@ def program_at_its_limit():
         same((folder / "memory.failcnt").read_text().strip(), "0", "it never met its limit")
 
 
+def numbers_in(path):
+    return {name: int(value) for name, value in re.findall(r"(\w+) (\d+)", path.read_text())}
+
+
+def kept_by(folder):
+    """What its members use, without files' contents, which the kernel can drop."""
+    files = numbers_in(folder / "memory.stat")
+    return (int((folder / "memory.usage_in_bytes").read_text()) - files["total_inactive_file"] -
+            files["total_active_file"])
+
+
+def turns(pid):
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        memory.seek(bias(pid, PROGRAM) + symbols(PROGRAM)["turns"])
+        return int.from_bytes(memory.read(8), "little")
+
+
+def program_without_room():
+    """Its hits are traps. With more memory the next run has a pad."""
+    with group("full") as folder, in_group(folder, PROGRAM, 4) as program:
+        wait_until(lambda: status(program.pid, "Threads") == "5", "threads")
+        limit = folder / "memory.limit_in_bytes"
+        limit.write_text(str(kept_by(folder) + (LEFT_KIB << 10)))
+        place = bias(program.pid, PROGRAM) + symbols(PROGRAM)["turn"]
+        with attached(program.pid, *fast("all")) as (client, _):
+            why = rf"about 15 us a hit: it may use (\d+) KiB of memory more \({folder}\)"
+            for said in (client.trace([place]), client.notes()):
+                found = re.search(why, said)
+                check(found and int(found[1]) <= LEFT_KIB, f"a trap, and why: {said}")
+            check("tracepoint 1: a trap, " in client.notes(), client.notes())
+            maps = pathlib.Path(f"/proc/{program.pid}/maps")
+            check("memfd:" not in maps.read_text(), "nothing is shared with it")
+            client.send("vCont;c")
+            wait_until(lambda: client.stands_after(20), "hits")
+            client.ask("QTStop")
+            limit.write_text(str(LIMIT))
+            same(client.trace([place]), "", "nothing is wrong with more memory")
+            same(client.notes(), "tracepoint 1: a pad, about 0.1 us a hit", "a pad")
+            check("memfd:" in maps.read_text(), "it shares memory")
+            client.ask("D")
+        before = turns(program.pid)
+        wait_until(lambda: turns(program.pid) > before, "the program goes on")
+        same(numbers_in(folder / "memory.oom_control").get("oom_kill", 0), 0, "nobody is killed")
+
+
 def server_at_its_limit():
     with group("server") as folder, in_group("/sys/fs/cgroup/memory", PROGRAM, 4, 4) as program:
         wait_until(lambda: status(program.pid, "Threads") == "9", "threads")
@@ -113,6 +161,7 @@ def main():
         print("skipped: no control groups of version 1 with memory limits here")
         return
     program_at_its_limit()
+    program_without_room()
     server_at_its_limit()
 
 
