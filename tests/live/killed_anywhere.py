@@ -19,13 +19,16 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from rsp_client import Client, bias, serving, status, symbols, wait_until  # noqa: E402
-from trace_common import INFERIORS, check  # noqa: E402
+from trace_common import INFERIORS, check, same  # noqa: E402
 
 PROGRAM = INFERIORS / "busy_leader"
 SLEEPING, BUSY = 8, 2
 DEATH_SECONDS, ANSWER_SECONDS, END_SECONDS = 1, 5, 10
 LONGEST = 0.1  # of what a server is killed in the middle of
-TURN = symbols(PROGRAM)["turn"]
+SYMBOLS = symbols(PROGRAM)
+TURN, CALLED, SPINS = (SYMBOLS[name] for name in ("turn", "_start", "worker"))
+WORD = 16  # digits
+RSP, RIP = 7, 16  # by number; those before rip have 8 bytes each
 
 
 class Debugger(Client):
@@ -51,6 +54,41 @@ class Debugger(Client):
 
     def interrupt(self):
         self.socket.sendall(b"\x03")
+
+    def calls(self, *functions):
+        """What GDB sends before and after a call of each function by the selected thread, which
+        returns to the program's entry, where a breakpoint is."""
+        registers = self.say("g")
+        stack = (int.from_bytes(bytes.fromhex(word_of(registers, RSP)), "little") - 512 & ~15) - 8
+        led = with_word(registers, RSP, stack)
+        after = [f"z0,{self.at(CALLED):x},1", f"G{registers}"]
+        return [([f"M{stack:x},8:{digits(self.at(CALLED))}",
+                  "G" + with_word(led, RIP, self.at(function)), f"Z0,{self.at(CALLED):x},1"],
+                 after) for function in functions]
+
+    def call(self):
+        """One of turn(), up to its end. Returns what comes after it."""
+        (before, after), = self.calls(TURN)
+        for packet in before:
+            self.ask(packet)
+        check(self.say("vCont;c").startswith("T05"), "the call ends")
+        same(word_of(self.say("g"), RIP), digits(self.at(CALLED)), "where it returns to")
+        return after
+
+    def at(self, symbol):
+        return self.place - TURN + symbol
+
+
+def digits(value):
+    return value.to_bytes(8, "little").hex()
+
+
+def word_of(registers, number):
+    return registers[WORD * number:WORD * (number + 1)]
+
+
+def with_word(registers, number, value):
+    return registers[:WORD * number] + digits(value) + registers[WORD * (number + 1):]
 
 
 def attaching(debugger, _):
@@ -118,6 +156,19 @@ def interrupting(debugger, _):
         debugger.interrupt()
 
 
+def calling(debugger, rng):
+    """Calls follow each other; the last one comes to no end."""
+    debugger.attach()
+    for packet in debugger.call():
+        debugger.ask(packet)
+    short, (before, _) = debugger.calls(TURN, SPINS)
+    for _ in range(rng.choice([0, 20])):
+        for packet in (*short[0], "vCont;c", *short[1]):
+            debugger.send(packet)
+    for packet in (*before, "vCont;c"):
+        debugger.send(packet)
+
+
 def detaching(debugger, _):
     debugger.attach()
     debugger.define(5)
@@ -135,6 +186,11 @@ def standing_after_a_hit(debugger, _):
     debugger.say("vCont;c")
 
 
+def standing_after_a_call(debugger, _):
+    debugger.attach()
+    debugger.call()
+
+
 def standing_traced(debugger, _):
     debugger.attach()
     debugger.define(1)
@@ -148,9 +204,9 @@ def non_stop(debugger, rng):
         debugger.send("vCont;t")
 
 
-STANDING = [standing, standing_after_a_hit, standing_traced]
+STANDING = [standing, standing_after_a_hit, standing_after_a_call, standing_traced]
 PHASES = [attaching, starting, hitting, tracing_steps, stopping, starting_again, stepping,
-          stepping_a_range, breaking, interrupting, detaching, *STANDING, non_stop]
+          stepping_a_range, breaking, interrupting, calling, detaching, *STANDING, non_stop]
 
 
 def tells_of_end(debugger, resume):
