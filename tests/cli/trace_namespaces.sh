@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # skips
 # Programs in PID and time namespaces of their own, as containers have them: by their number and
-# their start they look like others that have ended.
+# their start they look like others that have ended. And programs and commands that are in one
+# container together.
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/hooks_common.sh"
 for way in '' -Ur; do
@@ -85,6 +86,63 @@ for number in $free $taken; do
     fail "number $number is not that of the program"
   rm -r "$work/log"
 done
+
+# Programs and commands in one container, with folders of its own: hooks are traced by the names and
+# numbers that programs have there, while the same user traces another program outside.
+cat >"$work/inside.sh" <<'S'
+set -e
+mount -t tmpfs -o mode=700 tmpfs "$XDG_RUNTIME_DIR"
+mount -t tmpfs -o mode=700 tmpfs "$work/there"
+for name in first second; do
+  cp "$work/fires" "$work/there/$name"
+  mkfifo "$work/there/$name.in" "$work/there/$name.out"
+done
+trace -a -o "$work/log"
+"$work/there/first" 100 <"$work/there/first.in" >"$work/there/first.out" &
+echo $! >"$work/first"
+exec 5>"$work/there/first.in" 6<"$work/there/first.out"
+"$work/there/second" 10 net <"$work/there/second.in" >"$work/there/second.out" &
+echo $! >"$work/second"
+exec 7>"$work/there/second.in" 8<"$work/there/second.out"
+round() {
+  echo go >&5
+  read -r line <&6
+  echo go >&7
+  read -r line <&8
+}
+round
+trcoff
+round
+trcon
+round
+"$tracewell" ctctrl -c server -r memtraceon >&2
+round
+"$tracewell" ctctrl -D -d "$work/dump" >&2
+exec 5>&- 7>&-
+wait
+trcstop
+S
+mkdir "$work/there"
+trace -a -o "$work/outer" || fail 'trace outside'
+# shellcheck disable=SC2086
+work=$work tracewell=$tracewell unshare $way -pmf --mount-proc --kill-child sh "$work/inside.sh" \
+  >"$work/said" 2>&1 || fail "in the container: $(cat "$work/said")"
+echo go | "$work/fires" 7 >/dev/null
+trcstop || fail 'trcstop outside'
+expect 0 check "$work/outer"
+has 'sound, 7 events'
+expect 0 check "$work/log"
+has 'sound, 330 events'
+expect 0 print --format jsonl "$work/log"
+for each in first:300 second:30; do
+  name=${each%:*} pid=$(cat "$work/${each%:*}")
+  has "\"text\":\"process $pid: $work/there/$name\""
+  [ "$(grep '"kind":"hook"' "$work/out" | grep -c "\"pid\":$pid[,}]")" = "${each#*:}" ] ||
+    fail "$name has not the hooks of process $pid"
+done
+expect 0 check "$work/dump/server.net"
+has 'sound, 10 events'
+rm -r "$work/log" "$work/outer" "$work/dump"
 
 # Its buffers are not a dead program's.
 trace -a -l -o "$work/log" || fail 'trace -l'
