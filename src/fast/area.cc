@@ -91,8 +91,11 @@ AreaShape AreaShape::within(uint64_t bytes, uint32_t threads) {
   AreaShape out;
   out.threads = static_cast<uint32_t>(
       std::clamp<uint64_t>(std::bit_ceil(4 * uint64_t{threads}), kThreadsMin, kThreadsMax));
-  const uint64_t table = sizeof(tracewell_area) + out.threads * sizeof(tracewell_thread);
-  bytes -= std::min(bytes, table);
+  // Parts begin with a page: so much of what is in front of the data may be unused.
+  constexpr uint64_t kRounding = 5 * 4096;
+  const uint64_t beside_rings = sizeof(tracewell_area) + out.threads * sizeof(tracewell_thread) +
+                                sizeof(tracewell_ranges) + kRounding;
+  bytes -= std::min(bytes, beside_rings);
   const auto cost = [](uint64_t ring_bytes) {
     return ring_bytes + ring_bytes / TRACEWELL_CELL * sizeof(uint32_t) +
            sizeof(tracewell_frame_ring) + sizeof(tracewell_vectors);
