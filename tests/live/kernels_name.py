@@ -16,7 +16,7 @@ from serve_common import check, same  # noqa: E402
 from trace_common import INFERIORS  # noqa: E402
 
 NAME = "/proc/kmsg"
-ENTER = f"mount --bind '{INFERIORS / 'locks_future'}' {NAME} && exec {NAME}"
+ENTER = f"mount --bind '{INFERIORS / 'locks_memory'}' {NAME} && exec {NAME} future"
 
 
 def becomes_one():
