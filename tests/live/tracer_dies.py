@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # skips
 """The process that traces is killed while fast tracepoints are in a program: it runs on, though
-what they read is not there any more, and no hit waits for anybody."""
+what they read is not there any more, and no hit waits for anybody. Where the program handles faults
+itself, none is led to its handlers, and those are what they were."""
 
 import os
 import pathlib
@@ -25,8 +26,9 @@ def reads(page):
     return f"X0000000B,25{page:016x}1727"
 
 
-def killed(what, condition, action):
-    program = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def killed(what, condition, action, *conduct):
+    program = subprocess.Popen([PROGRAM, *conduct], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               text=True)
     try:
         page = int(program.stdout.readline(), 16)
         with serving("--attach", "localhost:0", str(program.pid)) as (server, port, _):
@@ -46,7 +48,8 @@ def killed(what, condition, action):
             begin = time.monotonic()
             program.stdin.write("x")
             program.stdin.flush()
-            same(program.stdout.readline(), "it goes on\n", f"{what}: the program")
+            same(program.stdout.readline(), "it goes on: 0 faults, as it was\n",
+                 f"{what}: the program {conduct}")
             check(time.monotonic() - begin < LINE_SECONDS, f"{what}: no hit waits")
             server.wait()
     finally:
@@ -63,9 +66,10 @@ def main():
     def memory(page):
         return f"M-1,{page:x},8"
 
-    killed("memory", nothing, memory)
-    killed("an expression", nothing, lambda page: f"X0000000B,25{page:016x}1a27")
-    killed("a condition", lambda page: ":" + reads(page), lambda _: "R0fff")
+    for conduct in ((), ("handles",), ("handles", "blocked")):
+        killed("memory", nothing, memory, *conduct)
+        killed("an expression", nothing, lambda page: f"X0000000B,25{page:016x}1a27", *conduct)
+        killed("a condition", lambda page: ":" + reads(page), lambda _: "R0fff", *conduct)
 
 
 main()

@@ -34,7 +34,7 @@ def ends(number):
             wait_until(lambda: status(program.pid, "TracerPid") == "0", "nobody traces it")
         program.stdin.write("x")
         program.stdin.flush()
-        same(program.stdout.readline(), "it goes on\n", "the program")
+        same(program.stdout.readline(), "it goes on: 0 faults, as it was\n", "the program")
     finally:
         program.kill()
         program.wait()
