@@ -4,6 +4,7 @@
 """Programs that handle faults, and hits that read memory which is just gone: the program keeps its
 handlers and masks, whatever it was in the middle of."""
 
+import os
 import pathlib
 import re
 import sys
@@ -12,6 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from replay_common import check, folder, gdb, need, same  # noqa: E402
+from rsp_client import Client, bias, symbols  # noqa: E402
 from serve_common import on_port  # noqa: E402
 from trace_common import INFERIORS, need_fast_tracepoints  # noqa: E402
 
@@ -59,6 +61,9 @@ end
 break finished
 """
 MILLION = 1_000_000
+OFTEN = INFERIORS / "mends_often"
+USR1 = "T1e"  # as GDB counts
+PROCESSES, RUNS_OF_EACH = 4, 100
 
 
 def run(work, what, checks, non_stop="off", stops=1):
@@ -115,11 +120,49 @@ def memory_comes_and_goes(work):
     print(f"{restored(got)} handlers were put back", flush=True)
 
 
+def one_after_the_other(_):
+    """In many processes and runs, each with other handlers and masks. A run ends with the load that
+    fails: so there are as many as runs, and where the signal is blocked, each of them is counted
+    as one that took the handler away."""
+    seed = int.from_bytes(os.urandom(4), "little")
+    print(f"seed {seed}", flush=True)
+    for process in range(PROCESSES):
+        with on_port(OFTEN, str(RUNS_OF_EACH), str(seed + process)) as server:
+            client = Client(int(server.remote.split(":")[1]))
+            pid = int(server.wait_for(r"pid = (\d+)").group(1))
+            place = bias(pid, OFTEN) + symbols(OFTEN)["pass"]
+            check(client.say("vCont;c").startswith(USR1), "it begins")
+            put_back = [run_of_many(client, place) for _ in range(RUNS_OF_EACH)]
+            ended = client.say("vCont;c")
+            client.vanish()
+            server.ended()
+            said = server.said()
+            same(ended, "W00", said)
+        same(put_back, [1, 1, 1, 0] * (RUNS_OF_EACH // 4), f"handlers that were put back: {said}")
+        check(re.search(rf"^{RUNS_OF_EACH} loads failed, \d+ looks, 0 wrong handlers, 0 wrong "
+                        "masks, 0 faults$", said, re.MULTILINE), said)
+
+
+def run_of_many(client, place):
+    """Traces from one signal to the next. Returns how often a handler was put back."""
+    client.ask("QTinit")
+    client.ask("QTBuffer:circular:1")
+    client.ask(f"QTDP:1:{place:x}:E:0:0:F5-")
+    client.ask(f"QTDP:-1:{place:x}:M5,0,8")
+    same(client.console("QTStart"), "", "nothing is wrong")
+    told = client.say("vCont;c")
+    check(told.startswith(USR1), f"the next run begins: {told}")
+    notes = client.notes()
+    check("a pad" in notes and "trap" not in notes, notes)
+    client.ask("QTStop")
+    return restored({"status": notes})
+
+
 def main():
     need_fast_tracepoints()
     need("gdb")
     for part in (it_keeps_handlers, it_keeps_them_inside_of_the_handler, there_is_none_to_keep,
-                 others_block_nothing, memory_comes_and_goes):
+                 others_block_nothing, memory_comes_and_goes, one_after_the_other):
         if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
             continue
         print(part.__name__, flush=True)
