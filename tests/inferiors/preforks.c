@@ -1,6 +1,6 @@
-// A server that forks its workers: calls work() a thousand times a second, and with each byte from
-// standard input forks a worker, whose process id it prints, and which does the same until it is
-// killed.
+// preforks [outlive]: a server that forks its workers: calls work() a thousand times a second, and
+// with each byte from standard input forks a worker, whose process id it prints, and which does the
+// same until it is killed. It dies with the server, but with `outlive`.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,8 @@ volatile long done;
 
 __attribute__((noinline)) void work(void) { done = done + 1; }
 
-int main(void) {
+int main(int count, char** words) {
+  (void)words;
   char byte;
   fcntl(0, F_SETFL, O_NONBLOCK);
   for (;;) {
@@ -20,7 +21,7 @@ int main(void) {
     if (read(0, &byte, 1) != 1) continue;
     const pid_t worker = fork();
     if (worker == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (count == 1) prctl(PR_SET_PDEATHSIG, SIGKILL);
       for (;;) {
         work();
         usleep(1000);

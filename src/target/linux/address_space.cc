@@ -261,6 +261,10 @@ void AddressSpace::adopt_from_fork(const AddressSpace& parent, bool keep_breakpo
   cannot_map = parent.cannot_map;
 }
 
+bool AddressSpace::may_return_into_hit(uint64_t pc) const {
+  return fast == nullptr || fast->stays_inside || fast->has_handler || fast->inside(pc);
+}
+
 const PlacedCopy* AddressSpace::copy_at(uint64_t pc) const {
   for (const Arena& arena : arenas_) {
     const uint64_t offset = pc - arena.start;

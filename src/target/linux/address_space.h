@@ -132,6 +132,8 @@ class AddressSpace {
   };
   std::vector<Inherited> inherited;
   bool returns_into_inherited = true;  // perhaps: its thread was forked inside of a hit
+  /// Of a fork of this memory, whose thread is there.
+  bool may_return_into_hit(uint64_t pc) const;
 
   /// So many filters of system calls each of its threads had, when they were read, and allowed what
   /// placed code does; 0: none. See call_filters.h.

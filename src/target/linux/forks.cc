@@ -66,9 +66,7 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
     space = *std::move(own);
     wanted = wanted && !space->is_spare;
     space->adopt_from_fork(*parent.space, wanted);
-    const FastCode* const fast = parent.space->fast.get();
-    space->returns_into_inherited = fast == nullptr || fast->stays_inside || fast->has_handler ||
-                                    fast->inside(regs(thread).rip);
+    space->returns_into_inherited = parent.space->may_return_into_hit(regs(thread).rip);
     if (space->is_spare) space->close();
   }
   Process& born = add_process(child, std::move(space));

@@ -260,7 +260,12 @@ void Unborn::let_go(Tid tid) {
     return;
   }
   const auto origin = memory ? memory : origin_of(**space);
-  if (origin) (*space)->adopt_from_fork(*origin, false);
+  if (origin) {
+    user_regs_struct regs{};
+    (*space)->adopt_from_fork(*origin, false);
+    (*space)->returns_into_inherited =
+        trace(PTRACE_GETREGS, tid, 0, &regs) != 0 || origin->may_return_into_hit(regs.rip);
+  }
   if ((*space)->is_spare) (*space)->close();
   Process& born = tracer_.add_process(tid, *std::move(space));
   born.leaving = true;
