@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """calls_that_keep.py COMMAND...: runs the command, and prints on standard error, a line each, what
 makes names and makes them last: `name`, `sync file`, `sync folder`."""
 

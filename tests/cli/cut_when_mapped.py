@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """cut_when_mapped.py FILE SIZE COMMAND...: runs the command, and cuts FILE to SIZE bytes as soon as
 the command has mapped it as a whole. It is stopped then, so that nothing is left to chance. The
 exit status is the command's; 99 when it never mapped the file."""

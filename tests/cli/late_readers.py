@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """late_readers.py [--errors|--close] COMMAND...: runs the command with a standard output, or
 (--errors) a standard error, that does not block and has no room, and reads it only once the command
 waits for room or has ended; --close: goes away then. Prints what came, and exits as the command

@@ -112,6 +112,10 @@ CASES = {
         ({"tests/a/a_test.cc": "namespace {\nint f(int a) {\n}\n}  // namespace\n"},
          {"tests/a/b_test.cc": "namespace {\nint f(int b) {\n}\n}  // namespace\n"}, "f(int)"),
     ],
+    "script-mode": [
+        ({"tests/live/a.py": "import os\n", "tests/formats/a/make.py": "#!/bin/sh\n"},
+         {"tests/live/a.py": "#!/usr/bin/env python3\n"}, "tests/live/a.py:1: begins with #!"),
+    ],
     "opens-files": [
         ({"src/base/a.cc": "int f() { return ::open(p, 0); }\n", "src/a/a.cc": NO_OPENS,
           "src/a/b.c": "int open(const char* name);\n"}, opens("return open(p, 0);"),
@@ -240,6 +244,16 @@ class EachRule(unittest.TestCase):
                     self.assertEqual(status, 1, output)
                     self.assertIn(said, output)
                     self.assertIn(f"[{rule}]", output)
+
+
+class ScriptMode(unittest.TestCase):
+    def test_a_test_is_executable_and_a_helper_is_not(self):
+        with SmallTree({"tests/a/a.sh": "#!/bin/sh\n", "tests/a/b.sh": "a() { :; }\n"}) as tree:
+            (tree.root / "tests/a/a.sh").chmod(0o755)
+            self.assertEqual(tree.run("tidy", "--rule", "script-mode"), (0, ""))
+            (tree.root / "tests/a/b.sh").chmod(0o755)
+            self.assertIn("tests/a/b.sh:1: is executable",
+                          tree.run("tidy", "--rule", "script-mode")[1])
 
 
 class Ratchet(unittest.TestCase):
