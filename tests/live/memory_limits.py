@@ -25,7 +25,9 @@ from trace_common import INFERIORS, check, need_fast_tracepoints, same  # noqa: 
 GROUPS = pathlib.Path("/sys/fs/cgroup/memory")
 PROGRAM = INFERIORS / "busy_leader"
 LIMIT = 64 << 20
-LEFT_KIB = 512  # too little for pads and their tables
+# A program with less than a mebibyte has no pads. What the kernel counts falls by itself, too: it
+# charges by batches, and takes back what was not used.
+LEFT_KIB, TOO_LITTLE_KIB = 256, 1024
 IN_GROUP = ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"']
 
 
@@ -123,7 +125,7 @@ def program_without_room():
             why = rf"about 15 us a hit: it may use (\d+) KiB of memory more \({folder}\)"
             for said in (client.trace([place]), client.notes()):
                 found = re.search(why, said)
-                check(found and int(found[1]) <= LEFT_KIB, f"a trap, and why: {said}")
+                check(found and int(found[1]) < TOO_LITTLE_KIB, f"a trap, and why: {said}")
             check("tracepoint 1: a trap, " in client.notes(), client.notes())
             maps = pathlib.Path(f"/proc/{program.pid}/maps")
             check("memfd:" not in maps.read_text(), "nothing is shared with it")
