@@ -199,7 +199,7 @@ Status Engine::insert_while_running(Opened& tracepoint) {
   if (tracepoint.way.kind == HitWay::Kind::Pad) return {};
   for (const TracepointDef& other : here) {
     if (!fast_ || other.number == number) continue;
-    fast_->remove(other.number, address);
+    withdraw(other.number, address);
     points_[static_cast<size_t>(&other - definitions_.data())].way = tracepoint.way;
   }
   return insert_site(address);

@@ -35,6 +35,8 @@ constexpr std::chrono::milliseconds kPatience(20);  // for hits that are under w
 /// Of one take(), while the program runs and where somebody waits for what there is. Where there is
 /// more than that, all else gets its turn before the next.
 constexpr std::chrono::milliseconds kPollFor(10), kTakeFor(50), kCloseAtEndFor(250);
+/// GDB asks again after two seconds, and would take the second answer for another packet's.
+constexpr std::chrono::milliseconds kTakeAllFor(1000);
 /// Of threads at a full ring, a quarter of a second and two seconds: see tracewell_hit_plan. The
 /// scheduler may keep a tracer waiting for as long as the first where many threads are busy.
 constexpr uint32_t kShortPatience = 625, kLongPatience = 5000;
@@ -403,7 +405,7 @@ void FastTrace::take_records(std::span<const fast::RingRecord> records, FastHits
     at += plain.size();
     if (at < records.size() && wanted_) take_record(records[at++], hits);
   }
-  if (!records.empty()) times_.told(records.back().ticks);
+  for (const fast::RingRecord& record : records) times_.told(record.ticks);
 }
 
 /// So many of the first ones, in plain_.
@@ -440,7 +442,9 @@ void FastTrace::take_record(const fast::RingRecord& record, FastHits& hits) {
 }
 
 fast::RingReader::Enough FastTrace::for_a_while(Share share) {
-  const auto until = Steady::now() + (share == Share::Some ? kPollFor : kTakeFor);
+  const auto until = Steady::now() + (share == Share::Some   ? kPollFor
+                                      : share == Share::Most ? kTakeFor
+                                                             : kTakeAllFor);
   return [this, until](uint64_t) { return !wanted_ || quits_() || Steady::now() > until; };
 }
 
@@ -453,14 +457,10 @@ void FastTrace::tell_time() {
 void FastTrace::take(FastHits& taker, Share share) {
   if (!reader_ || points_.empty()) return;
   tell_time();
-  if (share != Share::All) {
-    reader_->take_all(to_hits(taker), for_a_while(share));
-    sites_.hurry(pace_.after_read(Steady::now(), reader_->bytes_read(), shape_.ring_bytes));
-    return free_drained();
-  }
-  const auto is_enough = [this](uint64_t) { return !wanted_ || quits_(); };
+  const auto is_enough = for_a_while(share);
   reader_->take_all(to_hits(taker), is_enough);  // or goes on with what is under way
-  if (!reader_->left_off()) reader_->take_all(to_hits(taker), is_enough);
+  if (share == Share::All && !reader_->left_off()) reader_->take_all(to_hits(taker), is_enough);
+  sites_.hurry(pace_.after_read(Steady::now(), reader_->bytes_read(), shape_.ring_bytes));
   free_drained();
 }
 

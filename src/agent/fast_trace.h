@@ -84,7 +84,7 @@ class FastTrace {
   enum class Share : uint8_t {
     Some,  // while other threads and the debugger wait for their turn
     Most,  // for an answer that somebody waits for
-    All,   // that is there now
+    All,   // that is there now, unless it takes a second
   };
   /// Takes what has come since, in the order of time.
   void take(FastHits& hits, Share share);

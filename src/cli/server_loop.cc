@@ -14,6 +14,7 @@ namespace {
 /// For a debugger that takes none of the last words, and for one that takes some now and then.
 /// Nobody looks after programs meanwhile: where there are any, the first is for both.
 constexpr int kLastWordMs = 2000, kLastWordsMs = 10'000;
+constexpr std::chrono::milliseconds kLooksAfterEach(20);
 
 bool is_end(const StopEvent& event) {
   return event.kind == StopEvent::Kind::Exited || event.kind == StopEvent::Kind::Signalled;
@@ -234,8 +235,12 @@ std::optional<std::string> ServerLoop::look_up(bool more) {
   link_.wait(0);
   auto* const processes = target_.process_control();
   const agent::TraceControl* const control = trace_ != nullptr ? trace_->control() : nullptr;
-  if (processes != nullptr && (control == nullptr || control->traced() == 0))
+  const auto now = std::chrono::steady_clock::now();
+  if (processes != nullptr && (control == nullptr || control->traced() == 0) &&
+      now - looked_after_ > kLooksAfterEach) {
     processes->look_after();
+    looked_after_ = now;
+  }
   if (link_.quitting() || link_.unheard()) return std::nullopt;
   if (keep_waiting_.is_time() && link_.is_sent() && !link_.send("+")) return std::nullopt;
   return more ? link_.take_input() : std::string();

@@ -84,6 +84,7 @@ class ServerLoop {
   agent::Trace* trace_;
   Link& link_;
   KeepWaiting keep_waiting_;
+  std::chrono::steady_clock::time_point looked_after_;  // the last time in the middle of a packet
   ServerOptions options_;
   std::optional<target::StopEvent> last_stop_;
   bool running_ = false;  // the target runs, and no session knows

@@ -15,8 +15,11 @@ class TickClock {
   /// Once more, later.
   void sample(uint64_t ticks, int64_t ns);
   int64_t time_of(uint64_t ticks) const {
-    const auto since = static_cast<double>(static_cast<int64_t>(ticks - anchor_.ticks));
-    return anchor_.ns + static_cast<int64_t>(since * (since < 0 ? rate_before_ : rate_));
+    const double since = apart(anchor_.ticks, ticks);
+    if (since < 0) return anchor_.ns + static_cast<int64_t>(since * rate_before_);
+    const double behind = apart(right_.ticks, ticks);
+    if (behind >= 0) return right_.ns + static_cast<int64_t>(behind * rate_);
+    return anchor_.ns + static_cast<int64_t>(since * rate_until_);
   }
   /// The times of this one and of those before it stay as they are from now on.
   void told(uint64_t ticks) {
@@ -30,10 +33,13 @@ class TickClock {
     uint64_t ticks = 0;
     int64_t ns = 0;
   };
-  static double rate(const Sample& from, const Sample& to);
-  Sample before_, now_;  // the last two that are some time apart
-  Sample anchor_;        // where the line that times are on has its last bend
-  double rate_before_ = 0, rate_ = 0;  // nanoseconds a tick: up to there, and behind it
+  static double apart(uint64_t from, uint64_t to) {
+    return static_cast<double>(static_cast<int64_t>(to - from));
+  }
+  Sample older_, before_, now_;  // each some time behind the one before
+  /// Where the line that times are on bends: at what was told last, and where it is right again.
+  Sample anchor_, right_;
+  double rate_before_ = 0, rate_until_ = 0, rate_ = 0;  // nanoseconds a tick, of its three parts
   uint64_t told_ = 0;
 };
 

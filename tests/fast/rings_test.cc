@@ -86,21 +86,23 @@ TEST(FastRings, WhoWaitsLetsOthersRunUnlessCallsDoHarm) {
 /// In a ring that threads share, there may never be as much room as a large record needs.
 TEST(FastRings, AHitGivesUpThoughOthersTakeWhatBecomesFreeEachTime) {
   Counting counting({.rings = 1, .ring_bytes = 4096}, 256, true);
-  constexpr uint32_t kPatience = 100;  // some 50 ms
+  constexpr uint32_t kPatience = 1000;  // half a second; the others are not off for so long
   const_cast<tracewell_hit_plan&>(counting.here.plan()).patience = kPatience;
   for (uint64_t i = 0; counting.here.reader().used(0) + 256 <= 4096; ++i) counting.hit(i);
   EXPECT_EQ(counting.here.lost(), 0U);
   auto& ring = *reinterpret_cast<tracewell_frame_ring*>(counting.here.memory().data() +
                                                   counting.here.shape().rings_offset());
-  std::atomic<bool> given_up = false;
+  std::atomic<bool> given_up = false, begun = false;
   const auto begin = std::chrono::steady_clock::now();
   const auto took = [&] { return std::chrono::steady_clock::now() - begin; };
   std::thread others([&] {
     while (!given_up && took() < std::chrono::seconds(20)) {
       std::atomic_ref(ring.head) += TRACEWELL_CELL;
       std::atomic_ref(ring.tail) += TRACEWELL_CELL;
+      begun = true;
     }
   });
+  while (!begun) std::this_thread::yield();
   counting.hit(99);
   given_up = true;
   others.join();

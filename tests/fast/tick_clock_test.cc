@@ -52,6 +52,49 @@ TEST(TickClock, TimesAreRightAndInOrder) {
   }
 }
 
+/// A reader that takes long reads what was written meanwhile, behind the last sample.
+TEST(TickClock, TimesBehindTheLastSampleAreRightAndInOrderToo) {
+  for (const int64_t pause : {10'000'000, 50'000'000}) {
+    World world;
+    TickClock clock;
+    clock.begin(world.now(), world.read());
+    world.pass(1'000'000);
+    int64_t last = 0;
+    for (int i = 0; i < 300; ++i) {
+      clock.sample(world.now(), world.read());
+      world.rate = kTicksPerNs * (1 + (i % 7) * 1e-7);
+      for (int k = 0; k < 10; ++k) {
+        world.pass(pause / 10);
+        const int64_t time = clock.time_of(world.now());
+        clock.told(world.now());
+        ASSERT_GE(time, last) << pause << " " << i;
+        last = time;
+        // At first the rate is known from a millisecond alone.
+        ASSERT_LT(std::llabs(time - world.ns), i < 3 ? 5000 : 400) << pause << " " << i << " " << k;
+      }
+    }
+  }
+}
+
+/// A clock that was read at a bad moment is off by far, once. That is forgotten in 200 ms.
+TEST(TickClock, OneBadSampleDoesNotMakeTimesGoBack) {
+  World world;
+  TickClock clock;
+  clock.begin(world.now(), world.read());
+  int64_t last = 0;
+  for (int i = 0; i < 400; ++i) {
+    world.pass(1'000'000);
+    clock.sample(world.now(), world.read() + (i == 100 ? 3'000'000 : 0));
+    const int64_t time = clock.time_of(world.now());
+    clock.told(world.now());
+    ASSERT_GE(time, last) << i;
+    last = time;
+    if (i < 100 || i > 300) {
+      ASSERT_LT(std::llabs(time - world.ns), 200) << i;
+    }
+  }
+}
+
 /// What a ring has held for long is behind both samples.
 TEST(TickClock, WhatIsOlderIsRightToo) {
   World world;

@@ -1,5 +1,6 @@
-// hammer THREADS CALLS [storm]: threads that call work(), whose instructions are of many kinds, and
-// print a checksum. With "storm" a timer's signals rain on them. CALLS 0: for ever, checking.
+// hammer THREADS CALLS [storm|together]: threads that call work(), whose instructions are of many
+// kinds, and print a checksum. With "storm" a timer's signals rain on them; "together" they begin
+// once all are there, and end once all have called. CALLS 0: for ever, checking.
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -85,8 +86,16 @@ static word series(word seed, long count) {
   return sum;
 }
 
+static pthread_barrier_t all_there;
+static int together;
+
 static void* run(void* seed) {
-  if (calls > 0) return (void*)(uintptr_t)series((word)(uintptr_t)seed, calls);
+  if (together) pthread_barrier_wait(&all_there);
+  if (calls > 0) {
+    const word sum = series((word)(uintptr_t)seed, calls);
+    if (together) pthread_barrier_wait(&all_there);
+    return (void*)(uintptr_t)sum;
+  }
   const word expected = series((word)(uintptr_t)seed, 100);
   for (;;)
     if (series((word)(uintptr_t)seed, 100) != expected) abort();
@@ -114,6 +123,8 @@ int main(int argc, char** argv) {
     const struct itimerval often = {{0, 1000}, {0, 1000}};
     setitimer(ITIMER_REAL, &often, NULL);
   }
+  together = argc > 3 && strcmp(argv[3], "together") == 0;
+  pthread_barrier_init(&all_there, NULL, (unsigned)threads);
   pthread_t* const ids = calloc((size_t)threads, sizeof *ids);
   for (int i = 0; i < threads; ++i)
     if (pthread_create(&ids[i], NULL, run, (void*)(uintptr_t)(i + 1)) != 0) return 2;

@@ -20,6 +20,7 @@ from trace_common import INFERIORS, TRACEWELL, check, need_fast_tracepoints  # n
 
 PROGRAM = INFERIORS / "ticks"
 FRAMES = 50
+BUFFER_BYTES = 512 << 20  # it is not to be full before somebody has stopped the program
 MINUTE, HOUR = 60 * 10**9, 3600 * 10**9
 
 
@@ -33,6 +34,7 @@ def times(kept):
 
 def begin(client, tick):
     client.ask("QTinit")
+    client.ask(f"QTBuffer:size:{BUFFER_BYTES:x}")
     client.ask("QTBuffer:circular:0")
     client.ask(f"QTDP:1:{tick:x}:E:0:0-")
     client.ask(f"QTDP:-1:{tick:x}:M-1,{tick:x},8")

@@ -20,14 +20,14 @@ from rsp_client import Client, bias, serving, symbols  # noqa: E402
 from trace_common import INFERIORS, TRACEWELL, check, need_fast_tracepoints, same  # noqa: E402
 
 PROGRAM = INFERIORS / "hammer"
-# (threads, hits of each, MiB); rings have 16 KiB at least, of 3 MiB and a quarter of the buffer.
+# (threads, calls of each, MiB). At the start there is one thread, and rings for a few.
 CROWDS = ((400, 100, 40), (600, 50, 1))
 PLACES = {"site_push": 1, "mix": 2}  # how often its function comes there in each call
 
 
 def crowd(threads, calls, megabytes):
     what = f"{threads} threads, {megabytes} MiB"
-    words = [str(PROGRAM), str(threads), str(calls)]
+    words = [str(PROGRAM), str(threads), str(calls), "together"]
     alone = subprocess.run(words, capture_output=True, text=True, check=False)
     with folder() as work, serving("--once", "--buffer", str(work / "kept"), "localhost:0",
                                    *words) as (server, port, pid):

@@ -102,7 +102,8 @@ uint32_t number_of_thread(void) { return ring_of_thread().tid & ~TRACEWELL_OWN_N
 static int may_yield(void) { return __atomic_load_n(&geometry.yields, __ATOMIC_RELAXED) != 0; }
 
 enum { kPausesAtATime = 16, kTicksLog2 = 20, kLooksLog2 = 15, kAwakeTicks = 1 << 18 };
-enum { kLookTicksMax = 1 << 16 }; /* longer than a look: the thread had no processor */
+/* Of a look, which is longer where the thread had no processor; and of each wait. */
+enum { kLookTicksMax = 1 << 20, kWaitTicksMin = 1 << 10 };
 
 /* For the reader to make room. 0: it does not, or nothing is to be recorded any more. Awake, since
  * a system call may kill a program that has begun to filter its calls (seccomp) a moment ago. But
@@ -112,21 +113,26 @@ enum { kLookTicksMax = 1 << 16 }; /* longer than a look: the thread had no proce
  * well.
  *
  * In a ring that threads share, others may take what becomes free each time. So `waited` has the
- * ticks that the hit has waited awake, all together, which are no more than its patience either. */
+ * ticks that the hit has waited, all together, which are no more than its patience either. A wait
+ * counts as some, should the counter not go on. Who had no processor for long has not looked, and
+ * the thread whose record is in the way may have had none, either: that time does not count. */
 static int wait_for_room(struct tracewell_frame_ring* ring, uint64_t patience, uint64_t* waited) {
-  const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE), begin = read_ticks();
+  const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
   const uint64_t ticks_max = patience << kTicksLog2;
-  uint64_t now = begin;
-  for (uint64_t looks = patience << kLooksLog2; looks != 0 && now - begin < ticks_max; --looks) {
+  uint64_t now = read_ticks(), waited_here = 0;
+  *waited += kWaitTicksMin;
+  for (uint64_t looks = patience << kLooksLog2; looks != 0 && waited_here < ticks_max; --looks) {
     if (!is_read() || __atomic_load_n(&ring->impatient, __ATOMIC_RELAXED)) return 0;
     if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != tail) return *waited < ticks_max;
-    if (now - begin > kAwakeTicks && may_yield())
+    if (*waited > kAwakeTicks && may_yield())
       (void)call(kSchedYield, 0, 0, 0, 0, 0, 0);
     else
       for (int k = 0; k < kPausesAtATime; ++k) __builtin_ia32_pause();
     const uint64_t took = read_ticks() - now;
+    const uint64_t counts = took < kLookTicksMax ? took : kLookTicksMax;
     now += took;
-    *waited += took < kLookTicksMax ? took : kLookTicksMax;
+    waited_here += counts;
+    *waited += counts;
   }
   __atomic_store_n(&ring->impatient, 1, __ATOMIC_SEQ_CST);
   if (LIKELY(__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) == tail)) return 0;

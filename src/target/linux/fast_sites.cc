@@ -163,7 +163,8 @@ bool LiveFastSites::supplies_pages(const Process& process) {
 
 /// The first thread is as good as any for what is the process's. A filter is a thread's own.
 FastSites::Conduct LiveFastSites::conduct(Pid pid) {
-  constexpr size_t kAtATime = 2;
+  // Many at first: until each was looked at, none that waits for room lets others run (may_yield).
+  constexpr size_t kAtATime = 2, kAtFirst = 64;
   Conduct out;
   Process* const process = tracer_.find_process(pid);
   if (process == nullptr) return out;
@@ -177,7 +178,8 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
       process->space->fast ? process->space->fast->handlers.get() : nullptr;
   if (handlers != nullptr) take_newer_handlers(*process->space);
   const auto& threads = process->threads;
-  for (size_t i = 0; i < std::min(kAtATime, threads.size()); ++i) {
+  const size_t some = looks_without_filters_ < threads.size() ? kAtFirst : kAtATime;
+  for (size_t i = 0; i < std::min(some, threads.size()); ++i) {
     const Tid tid = threads[looked_++ % threads.size()];
     const auto status = read_proc(tid, "status");
     const bool filters =

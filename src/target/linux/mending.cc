@@ -199,7 +199,7 @@ void LiveFastSites::put_back(Thread& thread, int signal) {
   FaultAction& known = handlers->of(signal);
   std::vector<Thread*> failed;
   for (Thread* other : tracer_.all_threads())
-    if (other != &thread && other->process->space == space && has_failed(*other, signal))
+    if (other != &thread && other->process == thread.process && has_failed(*other, signal))
       failed.push_back(other);
   thread.status = kStandsStatus;  // the signal is dropped
   const auto now = action_of(thread, signal);
@@ -249,7 +249,8 @@ Thread* LiveFastSites::let_signal_come(Tid tid) {
 void LiveFastSites::put_back_first(const AddressSpace& space, Tid but, int signal) {
   std::vector<Tid> failed;
   for (Thread* other : tracer_.all_threads())
-    if (other->tid != but && other->process->space.get() == &space && has_failed(*other, signal))
+    if (other->tid != but && other->process->space.get() == &space &&
+        had_handler(space.fast->handlers.get(), *other, signal) && has_failed(*other, signal))
       failed.push_back(other->tid);
   for (const Tid tid : failed) {
     Thread* other = tracer_.find(tid);
