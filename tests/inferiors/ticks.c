@@ -1,6 +1,8 @@
-// Prints the address of tick() and calls it all the time, until SIGUSR1 comes: status 7.
+// ticks [PAUSE_US]: prints the address of tick() and calls it all the time, or with pauses, until
+// SIGUSR1 comes: status 7.
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t ends;
@@ -16,11 +18,15 @@ __attribute__((noinline)) void tick(long number) {
   ++count;
 }
 
-int main(void) {
+int main(int count_of_words, char **words) {
+  const useconds_t pause_us = count_of_words > 1 ? (useconds_t)atoi(words[1]) : 0;
   signal(SIGUSR1, on_signal);
   printf("%lx\n", (unsigned long)tick);
   fflush(stdout);
   alarm(90);
-  for (long number = 0; !ends; ++number) tick(number);
+  for (long number = 0; !ends; ++number) {
+    tick(number);
+    if (pause_us != 0) usleep(pause_us);
+  }
   return count > 0 ? 7 : 8;
 }

@@ -20,7 +20,8 @@ from trace_common import INFERIORS, check, need_fast_tracepoints  # noqa: E402
 
 PROGRAM = INFERIORS / "busy_leader"
 LOOKS = 20
-EACH_US = "100000"  # between two hits of each thread that does not hit all the time
+BUSY_MAX = 64  # threads that do nothing but hit
+EACH_US = "700000"  # between two hits of each thread that does not hit all the time
 TURN = symbols(PROGRAM)["turn"]
 
 
@@ -38,7 +39,7 @@ def shared_with(pid):
 
 
 def most_taken(threads, buffer_bytes, actions):
-    busy = min(threads - 1, 60)
+    busy = threads - 1 if threads <= BUSY_MAX else 0
     program = subprocess.Popen([PROGRAM, str(threads - 1 - busy), str(busy), EACH_US])
     try:
         wait_until(lambda: status(program.pid, "Threads") == str(threads), "threads")

@@ -20,7 +20,7 @@ from trace_common import INFERIORS, TRACEWELL, check, need_fast_tracepoints  # n
 
 PROGRAM = INFERIORS / "ticks"
 FRAMES = 50
-BUFFER_BYTES = 512 << 20  # it is not to be full before somebody has stopped the program
+PAUSE_US = "100"  # so that the buffer is not full before somebody has stopped the program
 MINUTE, HOUR = 60 * 10**9, 3600 * 10**9
 
 
@@ -34,7 +34,6 @@ def times(kept):
 
 def begin(client, tick):
     client.ask("QTinit")
-    client.ask(f"QTBuffer:size:{BUFFER_BYTES:x}")
     client.ask("QTBuffer:circular:0")
     client.ask(f"QTDP:1:{tick:x}:E:0:0-")
     client.ask(f"QTDP:-1:{tick:x}:M-1,{tick:x},8")
@@ -76,7 +75,7 @@ def traced(way, work, pid, tick):
 def main():
     need_fast_tracepoints()
     for way in ("all", "none"):
-        with folder() as work, subprocess.Popen([PROGRAM], stdout=subprocess.PIPE,
+        with folder() as work, subprocess.Popen([PROGRAM, PAUSE_US], stdout=subprocess.PIPE,
                                                 text=True) as program:
             try:
                 traced(way, work, program.pid, int(program.stdout.readline(), 16))
