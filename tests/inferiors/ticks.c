@@ -1,8 +1,9 @@
-// ticks [PAUSE_US]: prints the address of tick() and calls it all the time, or with pauses, until
+// ticks [pause US]: prints the address of tick() and calls it all the time, or with pauses, until
 // SIGUSR1 comes: status 7.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t ends;
@@ -19,7 +20,8 @@ __attribute__((noinline)) void tick(long number) {
 }
 
 int main(int count_of_words, char **words) {
-  const useconds_t pause_us = count_of_words > 1 ? (useconds_t)atoi(words[1]) : 0;
+  const int pauses = count_of_words > 2 && strcmp(words[1], "pause") == 0;
+  const useconds_t pause_us = pauses ? (useconds_t)atoi(words[2]) : 0;
   signal(SIGUSR1, on_signal);
   printf("%lx\n", (unsigned long)tick);
   fflush(stdout);

@@ -75,7 +75,7 @@ def traced(way, work, pid, tick):
 def main():
     need_fast_tracepoints()
     for way in ("all", "none"):
-        with folder() as work, subprocess.Popen([PROGRAM, PAUSE_US], stdout=subprocess.PIPE,
+        with folder() as work, subprocess.Popen([PROGRAM, "pause", PAUSE_US], stdout=subprocess.PIPE,
                                                 text=True) as program:
             try:
                 traced(way, work, program.pid, int(program.stdout.readline(), 16))

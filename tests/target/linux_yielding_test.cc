@@ -22,7 +22,7 @@ void launch_crowd(Debuggee& one, unsigned threads) {
 /// Once each of the threads was looked at, some at a time.
 TEST(LinuxYielding, WhereThreadsAreMoreThanProcessorsAndHaveNoFilters) {
   const Watchdog watchdog(120, "a crowd");
-  const unsigned threads = 2 * std::thread::hardware_concurrency() + 8;
+  const unsigned threads = 2 * std::thread::hardware_concurrency() + 200;
   Debuggee one;
   launch_crowd(one, threads);
   FastSites& fast = fast_sites_of(one);
