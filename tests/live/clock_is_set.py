@@ -20,7 +20,7 @@ from trace_common import INFERIORS, TRACEWELL, check, need_fast_tracepoints  # n
 
 PROGRAM = INFERIORS / "ticks"
 FRAMES = 50
-PAUSE_US = "100"  # so that the buffer is not full before somebody has stopped the program
+PAUSES = ("pause", "100")  # us: the buffer is not full before somebody has stopped the program
 MINUTE, HOUR = 60 * 10**9, 3600 * 10**9
 
 
@@ -75,7 +75,7 @@ def traced(way, work, pid, tick):
 def main():
     need_fast_tracepoints()
     for way in ("all", "none"):
-        with folder() as work, subprocess.Popen([PROGRAM, "pause", PAUSE_US], stdout=subprocess.PIPE,
+        with folder() as work, subprocess.Popen([PROGRAM, *PAUSES], stdout=subprocess.PIPE,
                                                 text=True) as program:
             try:
                 traced(way, work, program.pid, int(program.stdout.readline(), 16))
