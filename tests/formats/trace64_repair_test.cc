@@ -202,7 +202,7 @@ TEST(Trace64Repairs, Samples) {
     const std::string bytes =
         read_file(fmt::format("{}/tests/formats/data/{}.trace64", TRACEWELL_SOURCE_DIR, name));
     expect_repaired(bytes);
-    for (uint32_t seed = 0; seed < 10; seed += tracewell::test::kEach)
+    for (uint32_t seed = 0; seed < 10; seed += static_cast<uint32_t>(tracewell::test::each_slow()))
       expect_repaired(damaged(bytes, seed));
   }
 }

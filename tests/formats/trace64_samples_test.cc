@@ -185,7 +185,7 @@ TEST(Trace64Samples, ACutLosesOnlyWhatWasCut) {
     size_t grown = 0;
     trace64::Scan before(trace64::kX64, blocks_at), all(trace64::kX64, blocks_at);
     all.extend(as_bytes(bytes), nullptr, {});
-    for (size_t size = first; size < bytes.size(); size += tracewell::test::kEach) {
+    for (size_t size = first; size < bytes.size(); size += tracewell::test::each_slow()) {
       while (starts[complete + 1] <= size) ++complete;
       if (size / 1024 != grown) before.extend(as_bytes(bytes).first(starts[complete]), nullptr, {});
       grown = size / 1024;
@@ -251,7 +251,7 @@ TEST(Trace64Samples, AFlippedByteDamagesUpToTheNextFullDump) {
     const uint64_t blocks_at = borders(bytes)[0];
     trace64::Scan whole(trace64::kX64, blocks_at);
     whole.extend(as_bytes(bytes), nullptr, {});
-    for (uint64_t at = blocks_at; at < blocks_at + 4096; at += tracewell::test::kEach) {
+    for (uint64_t at = blocks_at; at < blocks_at + 4096; at += tracewell::test::each_slow()) {
       const auto mask = static_cast<uint8_t>(at % 3 == 0 ? 0x80 : at % 3 == 1 ? 0x01 : 0xff);
       for (const uint8_t flip : {uint8_t{0xff}, mask}) {
         SCOPED_TRACE(fmt::format("{} byte {} flip {}", name, at, flip));

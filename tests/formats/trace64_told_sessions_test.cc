@@ -64,7 +64,7 @@ std::string random_lines(uint32_t seed, std::vector<std::string>& expected) {
 }
 
 TEST(Trace64ToldSessions, EachIsFoundAgain) {
-  for (uint32_t seed = 0; seed < 40; seed += tracewell::test::kEach) {
+  for (uint32_t seed = 0; seed < 40; seed += static_cast<uint32_t>(tracewell::test::each_slow())) {
     std::vector<std::string> expected;
     const std::string lines = random_lines(seed, expected);
     for (const char* style : {"minimal", "x64dbg"}) {

@@ -63,7 +63,7 @@ break finished
 MILLION = 1_000_000
 OFTEN = INFERIORS / "mends_often"
 USR1 = "T1e"  # as GDB counts
-PROCESSES, RUNS_OF_EACH = 4, 100
+PROCESSES, RUNS_OF_EACH = 4, 100 if os.environ.get("TRACEWELL_LONG") else 40
 
 
 def run(work, what, checks, non_stop="off", stops=1):
