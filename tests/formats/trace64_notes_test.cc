@@ -302,7 +302,7 @@ TEST(Trace64Notes, CodesAreWordsAndFew) {
 TEST(Trace64Notes, DamageIsSurvived) {
   std::mt19937 random(11);
   uint64_t taken = 0;
-  for (size_t round = 0; round < 200; round += tracewell::test::each_slow()) {
+  for (size_t round = 0; round < 200; round += kEach) {
     const bool wide = round % 2 == 0;
     static const std::string files[] = {eventful(3, false, 1500), eventful(3, true, 1500)};
     static const std::vector<uint8_t> sound[] = {notes_of(Opened(files[0], "trace64")),
