@@ -7,7 +7,8 @@ BUILD := build/release
 export LC_ALL := C.UTF-8
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all help deps configure build demo test suite deep long soak bench install fuzz tidy clean
+.PHONY: all help deps configure build demo tests test suite deep long soak bench install fuzz tidy
+.PHONY: clean
 
 all: build ## install what is missing, build into build/release (bin/, lib/)
 
@@ -29,8 +30,10 @@ build: configure
 demo: build ## trace a running program through stock GDB, print the trace, open it in GDB again
 	@TRACEWELL_BIN=$(CURDIR)/$(BUILD)/bin examples/demo/run
 
-test: configure ## release build, all tests, tidy (minutes)
+tests: configure
 	@cmake --build $(BUILD) -j $(JOBS)
+
+test: tests ## release build, all tests, tidy (minutes)
 	@tools/run_tests $(BUILD)
 
 suite: build ## GDB's own testsuite against our server and gdbserver (long)
