@@ -206,8 +206,38 @@ def breakpoints_wait():
             debugger.untold("told once")
 
 
-def signals_wait():
+def signals_reach_the_program():
+    """GDB says which signals it wants once it has read symbols. Timers go off before that."""
     with served() as (lone, server, debugger):
+        for count in range(1, 31):
+            os.kill(lone.pid, signal.SIGUSR1)
+            wait_until(lambda: lone.word("signals") == count, "the handler")
+        for number in (signal.SIGCHLD, signal.SIGURG, signal.SIGWINCH, signal.SIGCONT):
+            os.kill(lone.pid, number)
+            lone.runs(f"after {number.name}")
+        debugger.untold("nothing has stopped")
+        debugger.go_on()
+        lone.runs("let go on")
+        # It wants all of them, unless it says otherwise.
+        os.kill(lone.pid, signal.SIGUSR1)
+        check(debugger.told().startswith("T1e"), "told once it is let go on")
+        same(lone.word("signals"), 30, "not delivered")
+        debugger.go_on()
+    # What ends the program is held back: somebody has come to look at it.
+    with served() as (lone, server, debugger):
+        os.kill(lone.pid, signal.SIGUSR2)
+        lone.stands("about to be ended")
+        debugger.untold("before it is let go on")
+        debugger.go_on()
+        check(debugger.told().startswith("T1f"), "what would have ended it")
+        debugger.go_on()
+        lone.runs("without the signal")
+
+
+def signals_wait():
+    """Those that it wants, once it has said so."""
+    with served() as (lone, server, debugger):
+        debugger.ask("QPassSignals:14")
         os.kill(lone.pid, signal.SIGUSR1)
         lone.stands("about to get a signal")
         debugger.untold("before it is let go on")
@@ -226,6 +256,7 @@ def signals_wait():
         same(lone.word("signals"), 1, "once")
     # And one while another is waiting to be told.
     with served() as (lone, server, debugger):
+        debugger.ask("QPassSignals:14")
         os.kill(lone.pid, signal.SIGUSR1)
         lone.stands("about to get a signal")
         debugger.ask(f"vCont;C0:{debugger.name}")
@@ -302,6 +333,7 @@ def clients_leave():
             debugger.untold("what the one before has left")
     # It stopped for something, and nobody came to hear of it.
     with served() as (lone, server, debugger):
+        debugger.ask("QPassSignals:14")
         os.kill(lone.pid, signal.SIGUSR1)
         lone.stands("about to get a signal")
         debugger.vanish()
@@ -413,7 +445,8 @@ def who_means_it():
 
 def main():
     for part in (shows_one_moment, nothing_is_changed, is_let_go_on_once,
-                 is_asked_twice, breakpoints_wait, signals_wait, forks_wait, execs_are_told,
+                 is_asked_twice, breakpoints_wait, signals_reach_the_program, signals_wait,
+                 forks_wait, execs_are_told,
                  ends_are_told, clients_leave, all_stop, traced_meanwhile, traced_alone,
                  who_means_it):
         print(part.__name__, flush=True)

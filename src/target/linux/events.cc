@@ -98,7 +98,8 @@ Decision Tracer::on_event_stop(Thread& thread) {
 /// Not to a thread that steps: the debugger wants to step over the handler, or into it.
 bool Tracer::passes(const Thread& thread, int signal) const {
   const bool steps = thread.resumed && thread.action != ResumeAction::Kind::Continue;
-  return !steps && pass_signals.test(static_cast<size_t>(signal));
+  if (steps) return false;
+  return pass_signals.test(static_cast<size_t>(signal)) || one_by_one.passes(thread, signal);
 }
 
 /// A signal that is about to be delivered.

@@ -6,6 +6,9 @@
 #include <span>
 #include <vector>
 
+#include <signal.h>
+
+#include "target/linux/fault_handlers.h"
 #include "target/linux/sample.h"
 #include "target/linux/tracer.h"
 
@@ -16,6 +19,15 @@ constexpr int64_t kBirthNs = 10 * kSecond;
 
 bool is_moving(const Thread& thread) {
   return thread.run == Run::Running || thread.run == Run::Listening;
+}
+
+/// Neither ends nor stops the process: it has a handler, is ignored, or does nothing (signal(7)).
+bool is_harmless(Tid tid, int signal) {
+  if (signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH) return true;
+  const auto status = read_proc(tid, "status");
+  if (!status) return false;
+  const uint64_t meant = signals_of(*status, "SigCgt") | signals_of(*status, "SigIgn");
+  return (meant & bit_of(signal)) != 0;
 }
 
 }  // namespace
@@ -56,6 +68,14 @@ void OneByOne::stop_sampled(Tid tid) {
   Thread* const thread = tracer_.find(tid);
   if (thread != nullptr && !is_moving(*thread)) thread->sample.reset();
   let_on();
+}
+
+bool OneByOne::passes(const Thread& thread, int signal) const {
+  const auto is_sampled = [](const Thread* other) {
+    return other->sample != nullptr || other->sampling == Sampling::Wanted;
+  };
+  return on_ && tracer_.pass_signals.none() &&
+         std::ranges::any_of(tracer_.all_threads(), is_sampled) && is_harmless(thread.tid, signal);
 }
 
 void OneByOne::want_none() {

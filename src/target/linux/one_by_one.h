@@ -28,6 +28,9 @@ class OneByOne {
   void want_sample(Thread& thread);
   /// One that only seems to stand still does so from now on.
   void stop_sampled(Tid tid);
+  /// Does a thread get this signal untold, as without a debugger? So it does while a debugger that
+  /// has not yet said which signals it wants believes a thread to stand still that runs on.
+  bool passes(const Thread& thread, int signal) const;
   /// Stops and samples that were asked for, and are not told of yet, are not wanted any more.
   void want_none();
   /// Ctrl-C stops one thread: the leader, if it runs.
