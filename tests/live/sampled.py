@@ -266,6 +266,25 @@ def signals_wait():
         same(lone.word("signals"), 0, "not delivered")
 
 
+def forks_go_on():
+    """As long as GDB reads symbols: a server that forks for each connection answers meanwhile."""
+    with served() as (lone, server, debugger):
+        for count in range(1, 6):
+            lone.want(FORK)
+            wait_until(lambda: lone.word("forks") == count, "the child's end")
+        lone.runs("after its forks")
+        debugger.untold("forks")
+        debugger.go_on()
+        lone.want(FORK)
+        check("fork:p" in debugger.told(), "told once it is let go on")
+        child = children_of(lone.pid)[0]
+        debugger.ask(f"D;{child:x}")
+        debugger.go_on()
+        check(debugger.told().startswith("T14"), "the child's end, which it wants to know")
+        debugger.go_on()
+        wait_until(lambda: lone.word("forks") == 6, "the child's end")
+
+
 def forks_wait():
     with served() as (lone, server, debugger):
         debugger.ask("QPassSignals:14")  # that its child has ended
@@ -446,7 +465,7 @@ def who_means_it():
 def main():
     for part in (shows_one_moment, nothing_is_changed, is_let_go_on_once,
                  is_asked_twice, breakpoints_wait, signals_reach_the_program, signals_wait,
-                 forks_wait, execs_are_told,
+                 forks_go_on, forks_wait, execs_are_told,
                  ends_are_told, clients_leave, all_stop, traced_meanwhile, traced_alone,
                  who_means_it):
         print(part.__name__, flush=True)

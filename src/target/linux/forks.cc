@@ -55,7 +55,8 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
   // A debugger takes its breakpoints out of a fork's memory; where that is the parent's, the parent
   // would lose them.
   const bool vfork = kind == StopEvent::Kind::Vfork;
-  bool wanted = seen(parent) && (vfork ? tell_vforks : tell_forks && !shared);
+  bool wanted = seen(parent) && !one_by_one.is_undecided() &&
+                (vfork ? tell_vforks : tell_forks && !shared);
   std::shared_ptr<AddressSpace> space = parent.space;
   if (!shared) {
     auto own = unborn.open_memory(child, parent.space, wanted);

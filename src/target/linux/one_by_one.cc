@@ -70,12 +70,16 @@ void OneByOne::stop_sampled(Tid tid) {
   let_on();
 }
 
-bool OneByOne::passes(const Thread& thread, int signal) const {
-  const auto is_sampled = [](const Thread* other) {
-    return other->sample != nullptr || other->sampling == Sampling::Wanted;
+bool OneByOne::is_undecided() const {
+  const auto is_sampled = [](const Thread* thread) {
+    return thread->sample != nullptr || thread->sampling == Sampling::Wanted;
   };
   return on_ && tracer_.pass_signals.none() &&
-         std::ranges::any_of(tracer_.all_threads(), is_sampled) && is_harmless(thread.tid, signal);
+         std::ranges::any_of(tracer_.all_threads(), is_sampled);
+}
+
+bool OneByOne::passes(const Thread& thread, int signal) const {
+  return is_undecided() && is_harmless(thread.tid, signal);
 }
 
 void OneByOne::want_none() {

@@ -28,8 +28,10 @@ class OneByOne {
   void want_sample(Thread& thread);
   /// One that only seems to stand still does so from now on.
   void stop_sampled(Tid tid);
-  /// Does a thread get this signal untold, as without a debugger? So it does while a debugger that
-  /// has not yet said which signals it wants believes a thread to stand still that runs on.
+  /// Has the debugger yet to say what it wants? It believes a thread to stand still that runs on,
+  /// and that no signal is to be passed. Forks are not told of then.
+  bool is_undecided() const;
+  /// Does a thread get this signal untold then, as without a debugger?
   bool passes(const Thread& thread, int signal) const;
   /// Stops and samples that were asked for, and are not told of yet, are not wanted any more.
   void want_none();
