@@ -1,0 +1,1 @@
+"""What tools/frozen_names knows of where names that machines read come from."""
