@@ -72,7 +72,8 @@ class Program:
             samples[name] = self.folder / name
         for path in [tests / "cli/steps.jsonl", tests / "cli/hooks.jsonl",
                      *(tests / "formats/data").glob("*.trace64"),
-                     self.source / "examples/hooks/shop.trcfmt"]:
+                     self.source / "examples/hooks/shop.trcfmt",
+                     *(tests / "house/frozen_samples").iterdir()]:
             shutil.copy(path, self.folder / path.name)
             samples[path.name] = self.folder / path.name
         shutil.copytree(tests / "trace_hooks/version_2/log", self.folder / "log")
@@ -101,6 +102,13 @@ class Program:
                             ("short", "\n".join(squares.split("\n")[:9]) + "\n")):
             samples[f"{name}.jsonl"] = self.folder / f"{name}.jsonl"
             samples[f"{name}.jsonl"].write_text(lines)
+        # Seven steps are missing, which the other format says in its own way.
+        lines = (self.folder / "cause_b.jsonl").read_text().splitlines(keepends=True)
+        lines[20:27] = ['{"kind":"lost","count":7}\n']
+        samples["hole.jsonl"] = self.folder / "hole.jsonl"
+        samples["hole.jsonl"].write_text("".join(lines))
+        samples["hole.trace64"] = self.folder / "hole.trace64"
+        self.run("convert", samples["hole.jsonl"], samples["hole.trace64"])
 
 
 def bytes_of_hex(text):
@@ -176,10 +184,16 @@ def asked(program, samples):
             command, *rest = words.split()
             at = {"at": 1, "find": 1}.get(command, len(rest))
             yield document, program.run(command, *rest[:at], samples[name], *rest[at:])[1]
-    for other in ("b.jsonl", "moved.jsonl", "short.jsonl", "a.jsonl"):
-        for more in ([], ["--first"]):
-            yield "diff", program.run("diff", "--json", *more, samples["a.jsonl"],
-                                      samples[other])[1]
+    for words in ("find --json others.jsonl bytes bbbb", "find --json others.jsonl bytes cc",
+                  "find --json others.jsonl access 0x1000,2", "find --json steps.jsonl reg rbx",
+                  "diff --json a.jsonl b.jsonl", "diff --json --first a.jsonl moved.jsonl",
+                  "diff --json a.jsonl moved.jsonl", "diff --json a.jsonl short.jsonl",
+                  "diff --json cause_a.jsonl cause_b.jsonl", "diff --json hole.jsonl hole.trace64",
+                  "diff --json cause_b.jsonl hole.jsonl", "diff --json hole.trace64 cause_b.jsonl",
+                  "diff --json --window 1 cause_a.jsonl b.jsonl"):
+        command, _, *rest = words.split()
+        document = command if command == "diff" else f"{command} {rest[1]}"
+        yield document, program.run(*words.split())[1]
     trace64 = [path for name, path in samples.items() if name.startswith("synthetic")]
     yield "diff", program.run("diff", "--json", trace64[0], trace64[1])[1]
     yield "buffers", program.run("buffers", "--json")[1]
@@ -196,6 +210,9 @@ def json_names(program, samples):
         for one in documents(text):
             for place in places(one):
                 yield "json", f"{document} {place}"
+            if document == "info":
+                for told in one["problems"]:
+                    yield "problem-in", f"{one['format']} {told['code']} {told['severity']}"
     for name in ("hooks.jsonl", "log"):
         for more in ([], ["-t", samples["shop.trcfmt"]]):
             text = program.run("report", *more, "--format", "jsonl", samples[name])[1]
