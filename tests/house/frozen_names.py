@@ -105,7 +105,7 @@ class Golden(unittest.TestCase):
             self.run_tool("--renew")
         self.run_tool("--check")
 
-    def test_options_that_are_taken(self):
+    def test_what_is_taken(self):
         source = pathlib.Path(os.environ["TRACEWELL_SOURCE"])
         binary = pathlib.Path(os.environ["TRACEWELL_BIN"]) / "tracewell"
         for kind, name, taken in (
@@ -113,6 +113,12 @@ class Golden(unittest.TestCase):
                 ("option", "trace -x", True), ("option", "trace -G", False),
                 ("hidden-option", "trace -M", True), ("hidden-option", "report -Z", False),
                 ("option", "serve --once", True), ("option", "serve --twice", False),
+                ("option-value", "print --format csv", True),
+                ("option-value", "print --format cvs", False),
+                ("option-value", "print --formats csv", False),
+                ("monitor", "serve set debug", True), ("monitor", "serve set debugs", False),
+                ("monitor", "serve tracepoints", True), ("monitor", "serve where", False),
+                ("monitor", "replay where", True), ("monitor", "replay set debug", False),
                 ("command", "print", True), ("command", "printed", False),
                 ("problem", "frame-cut", False)):
             with self.subTest(name=name):

@@ -55,6 +55,18 @@ class Program:
         return not re.search(r"(no option|no such option:|not expected:).* "
                              + re.escape(option) + r"(?![\w-])", said.split("\n")[0])
 
+    def takes_value(self, command, option, value):
+        """Does it take the option with this value? Nothing is done, as above."""
+        said = self.run(command, option, value, NO_OPTION, NO_OPTION, "file", "1", "word")[2]
+        return self.takes(command, option) and f"{option}: " not in said.split("\n")[0]
+
+    def monitor(self, words, command):
+        """What a server, started with these words, says to `monitor COMMAND`."""
+        asked = [b"QStartNoAckMode", b"qRcmd," + command.encode().hex().encode(), b"k"]
+        said = self.run(*words, given=b"+" + b"+".join(map(packet, asked)))[1]
+        return "".join(bytes.fromhex(piece).decode()
+                       for piece in re.findall(r"\$O((?:[0-9a-f]{2})+)#", said))
+
     def describe(self):
         return json.loads(self.run("__describe")[1])
 
@@ -276,15 +288,16 @@ def packet(text):
     return b"$" + text + b"#%02x" % (sum(text) & 255)
 
 
+def servers(program):
+    """Commands that answer `monitor`: of a server without a program, and of a recording."""
+    steps = shutil.copy(program.source / "tests/cli/steps.jsonl", program.folder / "shown.jsonl")
+    return {"serve": ["serve", "--multi", "-"], "replay": ["replay", steps, "-"]}
+
+
 def monitor_names(program, samples):
-    """What `monitor help` lists, of a server without a program and of a recording."""
-    for document, words in (("serve", ["serve", "--multi", "-"]),
-                            ("replay", ["replay", samples["a.jsonl"], "-"])):
-        given = b"+".join([packet(b"QStartNoAckMode"), packet(b"qRcmd," + b"help".hex().encode()),
-                           packet(b"k")])
-        _, said, _ = program.run(*words, given=b"+" + given)
-        text = "".join(bytes.fromhex(piece).decode()
-                       for piece in re.findall(r"\$O((?:[0-9a-f]{2})+)#", said))
+    """What `monitor help` lists."""
+    for document, words in servers(program).items():
+        text = program.monitor(words, "help")
         for line in re.findall(r"^  (\S.*)$", text, re.MULTILINE):
             words = line.split()
             yield "monitor", f"{document} {' '.join(words[:2 if words[0] == 'set' else 1])}"
@@ -329,12 +342,20 @@ def setting_names(program):
 
 
 def takes(binary, source, kind, name):
-    """Is a command or an option that is listed no more still known, as an old spelling is?"""
+    """Is what is listed no more still known, as an old spelling is?"""
     with tempfile.TemporaryDirectory() as folder:
         program = Program(binary, source, folder)
         if kind == "command":
             return program.run(name, "--help")[0] == 0
-        return kind in ("option", "hidden-option") and program.takes(*name.split(" "))
+        if kind in ("option", "hidden-option"):
+            return program.takes(*name.split(" "))
+        if kind == "option-value":
+            return program.takes_value(*name.split(" "))
+        if kind == "monitor":
+            document, command = name.split(" ", 1)
+            said = program.monitor(servers(program)[document], command)
+            return not re.match("There is no setting|There are no settings|Unknown monitor", said)
+    return False
 
 
 def names(binary, source):
