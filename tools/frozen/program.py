@@ -332,15 +332,6 @@ def exit_names(program, samples):
         yield "exit-status", f"{name}: tracewell-gdbserver {status}"
 
 
-def setting_names(program):
-    """Keys of the file that trcctl keeps."""
-    program.run("trcctl", "-o", program.folder / "a.log", "-L", "64m", "-T", "4m", "-N", "8m", "-d",
-                program.folder)
-    text = (program.folder / "defaults").read_text()
-    for key in re.findall(r"^(\w+) = ", text, re.MULTILINE):
-        yield "setting", f"trace.conf {key}"
-
-
 def takes(binary, source, kind, name):
     """Is what is listed no more still known, as an old spelling is?"""
     with tempfile.TemporaryDirectory() as folder:
@@ -363,7 +354,7 @@ def names(binary, source):
     with tempfile.TemporaryDirectory() as folder:
         program = Program(binary, source, folder)
         samples = program.make_samples()
-        found = {*command_names(program), *setting_names(program)}
+        found = set(command_names(program))
         for find in (monitor_names, csv_names, exit_names, json_names, jsonl_names):
             found.update(find(program, samples))
     return found

@@ -335,6 +335,15 @@ def facts(source, unseen):
                     yield "fact", code[here].text
 
 
+def settings(source, unseen):
+    """Keys of the file that trcctl keeps: with("key", …) of for_each_setting."""
+    for path, code in source.code.items():
+        for name, arguments, _ in source.calls(path) if "for_each_setting" in code.places else ():
+            text = cpp.only_string(arguments[0])
+            if text and name == "with":
+                yield "setting", f"trace.conf {text}"
+
+
 def headers(source, unseen):
     """What programs compile against: macros, functions and variables of include/."""
     for path in source.code:
@@ -385,7 +394,7 @@ def _script_variables(text):
 
 
 ALL = [problems, json_keys, tables, arrays, hidden_options, environment, extras, files,
-       file_names, lines, facts, headers, scripts]
+       file_names, lines, facts, settings, headers, scripts]
 
 
 def names(root, unseen):
