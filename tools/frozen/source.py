@@ -1,8 +1,10 @@
 """Names that the tables and the code say.
 
-No file of src/ is named here, so that files can move: what a name is, is known by how it is used
-(the argument that a parameter `code` takes, the rows of a table of some name). Each kind that
-finds nothing is an error: then its way to find them has to follow what was renamed.
+Files can move: what a name is, is known by how it is used (the argument that a parameter `code`
+takes, the rows of a table of some name). By their own names are known, in any folder, the tables
+(*.def), the packet qSupported, and what has jsonl in its path; hidden options are of the command
+that their file is called like. A kind of which nothing is found is an error: then the way to find
+them has to follow what was renamed.
 """
 
 import re
@@ -171,7 +173,7 @@ def tables(source, unseen):
 ARRAYS = [
     ("word", "print --columns ", "kWords", (0, 1)),
     ("word", "find FILE ", "kSearches", (0,)),
-    ("word", "--where ", "kFields|kNames", (0,)),
+    ("word", "--where ", "(has none)", (0,)),  # rows {"name", Field::Name}
     ("word", "ctctrl level=", "kLevels", (0,)),
     ("extra", "hooklog.", "kFacts", (0,)),
 ]
@@ -322,13 +324,13 @@ def facts(source, unseen):
     …_facts() makes."""
     for path, code in source.code.items():
         for name, arguments, at in source.calls(path):
-            body = code.ends[at + 1]
+            body = cpp.end_of(code, at + 1)
             body += code[body:body + 1] == [("name", "const")]
             if not re.fullmatch(r"(\w+_)?facts", name) or not cpp.is_mark(code, body, "{"):
                 continue
             if "pair" not in {word.text for word in code[max(0, at - 25):at]}:
                 continue
-            for here in range(body + 1, code.ends[body]):
+            for here in range(body + 1, cpp.end_of(code, body)):
                 begins = cpp.is_mark(code, here - 1, "{") or cpp.is_mark(code, here - 1, "(") and (
                     code[here - 2].text == "emplace_back")
                 if code[here].kind == "string" and begins and KEY.fullmatch(code[here].text):
