@@ -29,7 +29,8 @@ set(timeout_times 1)
 # (Without any, what tests and product both instantiate would be slow in the product.)
 set(test_options "")
 # With a sanitizer no time is watched, and it makes so much of each EXPECT that to optimise all of
-# them takes four times as long as to translate them.
+# them takes four times as long as to translate them. Where tests run for minutes it pays.
+set(tests_that_run_long fast formats pads target timeline traces)
 if(TRACEWELL_SANITIZE)
   set(test_options -O0)
 elseif(CMAKE_BUILD_TYPE MATCHES "^Rel")
@@ -81,13 +82,19 @@ function(add_unit_test folder sources)
   endforeach()
   target_link_libraries(test_${folder} PRIVATE tracewell_options
     nlohmann_json::nlohmann_json GTest::gtest GTest::gtest_main)
+  set(pch tracewell_test_pch)
+  set(options ${test_options})
+  if(TRACEWELL_SANITIZE AND folder IN_LIST tests_that_run_long)
+    set(pch tracewell_long_test_pch)
+    set(options -O1)
+  endif()
   # The functions that pad_runs leads through pads are to be what compilers make of programs.
   if(NOT folder STREQUAL "pad_runs")
-    target_compile_options(test_${folder} PRIVATE ${test_options})
+    target_compile_options(test_${folder} PRIVATE ${options})
   endif()
   set_target_properties(test_${folder} PROPERTIES TRACEWELL_SANITIZE "${test_sanitizer}")
   if(TRACEWELL_PCH AND NOT folder STREQUAL "pad_runs")
-    target_precompile_headers(test_${folder} REUSE_FROM tracewell_test_pch)
+    target_precompile_headers(test_${folder} REUSE_FROM ${pch})
   endif()
   compile_together(test_${folder})
   # Those of machine say before they include what is tested whether that is of 32 bits; those that
@@ -175,15 +182,21 @@ function(add_script_test script folder)
   endif()
 endfunction()
 
-if(TRACEWELL_PCH)
-  add_library(tracewell_test_pch STATIC ${CMAKE_BINARY_DIR}/pch/empty.cc)
-  target_link_libraries(tracewell_test_pch PRIVATE tracewell_options GTest::gtest)
-  target_compile_definitions(tracewell_test_pch PRIVATE ${test_definitions})
-  target_compile_options(tracewell_test_pch PRIVATE ${test_options})
-  set_target_properties(tracewell_test_pch PROPERTIES TRACEWELL_SANITIZE "${test_sanitizer}")
-  target_precompile_headers(tracewell_test_pch PRIVATE
+function(add_test_pch target)
+  add_library(${target} STATIC ${CMAKE_BINARY_DIR}/pch/empty.cc)
+  target_link_libraries(${target} PRIVATE tracewell_options GTest::gtest)
+  target_compile_definitions(${target} PRIVATE ${test_definitions})
+  target_compile_options(${target} PRIVATE ${ARGN})
+  set_target_properties(${target} PROPERTIES TRACEWELL_SANITIZE "${test_sanitizer}")
+  target_precompile_headers(${target} PRIVATE
     <algorithm> <filesystem> <fstream> <map> <memory> <optional> <string> <vector>
     <fmt/format.h> <gtest/gtest.h>)
+endfunction()
+if(TRACEWELL_PCH)
+  add_test_pch(tracewell_test_pch ${test_options})
+  if(TRACEWELL_SANITIZE)
+    add_test_pch(tracewell_long_test_pch -O1)
+  endif()
 endif()
 
 file(GLOB unit_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/*_test.cc
