@@ -29,7 +29,7 @@ set(timeout_times 1)
 # (Without any, what tests and product both instantiate would be slow in the product.)
 set(test_options "")
 # With a sanitizer no time is watched, and it makes so much of each EXPECT that to optimise all of
-# them takes four times as long as to translate them. Where tests run for minutes it pays.
+# them takes four times as long as to translate them. Where tests run for long it pays.
 set(tests_that_run_long fast formats pads target timeline traces)
 if(TRACEWELL_SANITIZE)
   set(test_options -O0)
