@@ -27,6 +27,8 @@ class Refused(Exception):
     """GDB says that something is an error."""
 
 
+# What tstatus says behind the end of a connection; that end itself is told aside.
+NO_TARGET = "Trace can not be run on this target"
 GONE = re.compile("Remote connection closed|Connection reset|Broken pipe|not being run|"
                   "Connection timed out|Remote communication error|Ignoring packet error|"
                   "Target disconnected|The program is not being run|Connection refused")
@@ -94,6 +96,8 @@ class Gdb:
                     raise Ended(line)
                 raise Refused(f"{command}: {line.strip()}")
             if line.startswith(f"{self.number}^"):
+                if NO_TARGET in "".join(said):
+                    raise Ended(NO_TARGET)
                 return "".join(said)
 
     def say(self, command):
