@@ -11,10 +11,13 @@
 #include "agent/session.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/image_code.h"
 #include "cli/images.h"
+#include "cli/opening.h"
+#include "cli/recording.h"
 #include "cli/replay_loop.h"
-#include "cli/replay_recording.h"
 #include "cli/serve_log.h"
+#include "cli/step_history.h"
 #include "cli/trace_files.h"
 #include "cli/transport.h"
 
@@ -59,6 +62,40 @@ int ended_by(const UniqueFd& signals) {
   return came ? 128 + static_cast<int>(signal.ssi_signo) : static_cast<int>(kOk);
 }
 
+/// Doubts and problems are told to standard error.
+Result<std::unique_ptr<Recording>> open_recording(const ReplayOptions& options,
+                                                  const OpenWatch& watch, const ServeLog& log) {
+  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input, watch));
+  if (trace.source->frames() != nullptr) {
+    tell_problems(trace, options.input.path);
+    const auto open = std::make_shared<OpenTrace>(std::move(trace));
+    const std::shared_ptr<Source> frames(open, open->source.get());
+    TW_RETURN_IF_ERROR(fits_a_packet(frames->catalog()));
+    TW_ASSIGN_OR_RETURN(symbols::ImageMap placed, place_images(frames->catalog(), options.images));
+    return recording_of_frames(frames, std::move(placed),
+                               [&log](std::string_view line) { log.notice(line); });
+  }
+  TW_RETURN_IF_ERROR(fits_a_packet(trace.source->catalog()));
+  // What the user may have mistyped comes before what takes long.
+  TW_ASSIGN_OR_RETURN(symbols::ImageMap placed,
+                      place_images(trace.source->catalog(), options.images));
+  trace.source = with_image_code(std::move(trace.source), placed);
+  TW_ASSIGN_OR_RETURN(StepTrace steps, index_step_trace(std::move(trace), options.input, watch));
+  std::vector<Note> notes = std::move(steps.notes);
+  auto history = std::make_unique<StepHistory>(std::move(steps));
+  if (history->count() == 0) return {Errc::NotFound, "the trace has no steps"};
+  const Catalog& catalog = history->catalog();
+  return recording_of_steps(std::move(history), catalog, std::move(placed), std::move(notes));
+}
+
+/// Both must outlive it.
+Opening::Work opening_work(const ReplayOptions& options, const ServeLog& log) {
+  return [&options, &log](const std::atomic<bool>& stop, std::atomic<bool>& writes) {
+    return open_recording(options, {.lines = true, .spool = true, .stop = &stop, .writes = &writes},
+                          log);
+  };
+}
+
 Result<int> replay(const ReplayOptions& options) {
   TW_ASSIGN_OR_RETURN(const Comm comm, parse_comm(options.comm));
   ServeLog log;
@@ -84,7 +121,7 @@ Result<int> replay(const ReplayOptions& options) {
   if (const std::string text = transport->warning(); !text.empty())
     log.notice("tracewell: " + text);
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Opening> opening,
-                      Opening::start(options.input, options.images));
+                      Opening::start(opening_work(options, log)));
   const Status served = serve_recorded(*transport, *opening, session_options(log),
                                        options.once, quit.get());
   transport.reset();  // its socket goes, however we end

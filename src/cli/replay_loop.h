@@ -3,7 +3,7 @@
 #pragma once
 
 #include "agent/session.h"
-#include "cli/replay_recording.h"
+#include "cli/opening.h"
 #include "cli/transport.h"
 
 namespace tracewell::cli {
