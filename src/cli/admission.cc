@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/open.h"
@@ -40,13 +39,6 @@ std::string option_word(uint32_t uid) {
 }
 
 }  // namespace
-
-void add_allow_users(CLI::App& app, std::string& text) {
-  app.add_option("--allow-users", text,
-                 "Who may connect on this machine besides you and root: names or numbers with "
-                 "commas between them, or any (everybody; what they can do then is what you can)")
-      ->type_name("NAME,…");
-}
 
 Admission::Admission() : own_(::geteuid()), some_unmapped_(some_users_are_unmapped()) {
   if (const char* const sudo = std::getenv("SUDO_UID"); sudo && own_ == kRoot) sudo_user_ = sudo;

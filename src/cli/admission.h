@@ -8,14 +8,7 @@
 
 #include "base/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace tracewell::cli {
-
-/// `--allow-users`, for parse().
-void add_allow_users(CLI::App& app, std::string& text);
 
 class Admission {
  public:

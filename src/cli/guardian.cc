@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -58,19 +57,19 @@ ChildState look() {
   return {state == "D" || state == "Z", stat.find(fmt::format("({})", kStaysName)) != stat.npos};
 }
 
+using Tell = std::function<void(std::string_view)>;
+
 /// Once a second, while the child is to end: the number of seconds that it is held already.
-void look_at_child(int& held) {
+void look_at_child(int& held, const Tell& tell) {
   const ChildState state = look();
   if (state.stays) std::_Exit(EXIT_FAILURE);  // it has said why
   held = told_to_end != 0 && state.held ? held + 1 : 0;
   if (held < kHeldSeconds) return;
-  fmt::print(stderr,
-             "tracewell: the process that traces ({}) is held in the kernel, most likely by memory "
-             "of the program whose file system does not answer (FUSE, NFS). No signal ends it. It "
-             "lets go of the program and ends once the file system answers or is unmounted "
-             "(umount -f)\n",
-             static_cast<int>(child));
-  std::fflush(stderr);
+  tell(fmt::format("the process that traces ({}) is held in the kernel, most likely by memory of "
+                   "the program whose file system does not answer (FUSE, NFS). No signal ends it. "
+                   "It lets go of the program and ends once the file system answers or is "
+                   "unmounted (umount -f)",
+                   static_cast<int>(child)));
   std::_Exit(EXIT_FAILURE);
 }
 
@@ -83,25 +82,23 @@ void let_go_of_standard_streams() {
   ::close(nothing);
 }
 
-[[noreturn]] void be_the_face() {
+[[noreturn]] void be_the_face(const Tell& tell) {
   let_go_of_standard_streams();
   int status = 0, held = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) std::_Exit(EXIT_FAILURE);
-    look_at_child(held);
+    look_at_child(held, tell);
   }
   if (WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
-  fmt::print(stderr,
-             "tracewell: the process that traces was killed by signal {}; programs that it was "
-             "attached to may have breakpoints left in their code\n",
-             WTERMSIG(status));
-  std::fflush(stderr);
+  tell(fmt::format("the process that traces was killed by signal {}; programs that it was attached "
+                   "to may have breakpoints left in their code",
+                   WTERMSIG(status)));
   std::_Exit(128 + WTERMSIG(status));
 }
 
 }  // namespace
 
-void become_guarded() {
+void become_guarded(const Tell& tell) {
   // Signals that come before there is somebody to hand them to wait until there is.
   sigset_t handed_on, before;
   sigemptyset(&handed_on);
@@ -129,7 +126,7 @@ void become_guarded() {
     ::sigaction(SIGALRM, &action, nullptr);
   }
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
-  if (born > 0) be_the_face();
+  if (born > 0) be_the_face(tell);
 }
 
 void watch_face() {

@@ -12,11 +12,15 @@
 // with it (PTRACE_O_EXITKILL).
 #pragma once
 
+#include <functional>
+#include <string_view>
+
 namespace tracewell::cli {
 
 /// Returns in the child. The parent stays inside and then exits as the child did. To be called
-/// while there is one thread, with handlers for SIGTERM to be installed before watch_face().
-void become_guarded();
+/// while there is one thread, with handlers for SIGTERM to be installed before watch_face(). `tell`
+/// is called in the parent, with a sentence for its user.
+void become_guarded(const std::function<void(std::string_view)>& tell);
 
 /// In the child: from now on the face's end is a SIGTERM to us; at once, if it has ended already.
 void watch_face();

@@ -17,6 +17,7 @@
 #include "cli/recording.h"
 #include "cli/replay_loop.h"
 #include "cli/serve_log.h"
+#include "cli/serve_options.h"
 #include "cli/step_history.h"
 #include "cli/trace_files.h"
 #include "cli/transport.h"
@@ -98,7 +99,7 @@ Opening::Work opening_work(const ReplayOptions& options, const ServeLog& log) {
 
 Result<int> replay(const ReplayOptions& options) {
   TW_ASSIGN_OR_RETURN(const Comm comm, parse_comm(options.comm));
-  ServeLog log;
+  ServeLog log(STDERR_FILENO);
   log.packets = options.remote_debug;
   DoorRules rules;
   rules.notice = [&log](std::string_view line) { log.notice(line); };

@@ -10,7 +10,6 @@
 #include "base/folder.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "cli/trace_files.h"
 #include "formats/format.h"
 
 namespace tracewell::cli {

@@ -102,7 +102,7 @@ Result<std::optional<target::StopEvent>> first_process(target::Target& target,
 
 /// What `monitor set` changes.
 struct Settings {
-  ServeLog log;
+  ServeLog log{STDERR_FILENO};
   SaveFolder saves;
   ThreadDbPath thread_db;
 };
@@ -196,6 +196,12 @@ target::LinuxOptions target_options(const ServeLog& log, std::unique_ptr<Transpo
   return {.notice = tell, .stay = stay, .front = server_pid()};
 }
 
+/// From the process that its user started, while the one that traces may not be able to.
+void say(std::string_view text) {
+  fmt::print(stderr, "tracewell: {}\n", text);
+  std::fflush(stderr);
+}
+
 int serve(ServeOptions& options, const Conventions& conventions) {
   Settings settings;
   ServeLog& log = settings.log;
@@ -221,7 +227,7 @@ int serve(ServeOptions& options, const Conventions& conventions) {
   else
     return conventions.fail(admission.error());
   options.launch.keep_stdio_free = comm->kind == Comm::Kind::Stdio;
-  become_guarded();
+  become_guarded(say);
   if (auto status = catch_quit_signals(); !status) return conventions.fail(status.error());
   log.quit_fd = quit_pipe[0];
   watch_face();

@@ -66,7 +66,7 @@ bool ServeLog::set(std::string_view name, std::string_view value) {
 
 void ServeLog::notice(std::string_view line) const {
   const std::string shown = agent::shown_text(line);
-  to_stderr(shown + "\n", kUnreadMs);
+  to_user(shown + "\n", kUnreadMs);
   if (debug && file_.valid()) print(shown);
 }
 
@@ -86,19 +86,19 @@ void ServeLog::print(std::string_view line) const {
     text = fmt::format("{}.{:06} ", now / 1000000, now % 1000000);
   }
   text += fmt::format("{}\n", line);
-  if (!file_.valid()) return to_stderr(std::move(text), -1);
+  if (!file_.valid()) return to_user(std::move(text), -1);
   const std::lock_guard lock(file_mutex_);
   put(file_.get(), as_bytes(text), -1);
 }
 
 /// At once: scripts wait for these lines.
-void ServeLog::to_stderr(std::string line, int patience_ms) const {
+void ServeLog::to_user(std::string line, int patience_ms) const {
   const std::lock_guard lock(mutex_);
   if (left_out_ != 0) {
     line.insert(0, fmt::format("{} lines are missing here: nobody read them\n", left_out_));
     patience_ms = std::min(patience_ms, 0);  // who had none before has some when it is read again
   }
-  if (put(STDERR_FILENO, as_bytes(line), patience_ms)) left_out_ = 0;
+  if (put(fd_, as_bytes(line), patience_ms)) left_out_ = 0;
   else ++left_out_;
 }
 

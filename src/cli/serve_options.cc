@@ -11,7 +11,6 @@
 #include "agent/packets.h"
 #include "base/open.h"
 #include "base/text.h"
-#include "cli/admission.h"
 #include "cli/transport.h"
 #include "cli/unknown_option.h"
 #include "cli/version.h"
@@ -91,6 +90,13 @@ Error program_is_missing(const std::string& comm) {
 }
 
 }  // namespace
+
+void add_allow_users(CLI::App& app, std::string& text) {
+  app.add_option("--allow-users", text,
+                 "Who may connect on this machine besides you and root: names or numbers with "
+                 "commas between them, or any (everybody; what they can do then is what you can)")
+      ->type_name("NAME,…");
+}
 
 void declare_serve_options(CLI::App& app, ServeOptions& options) {
   app.prefix_command();

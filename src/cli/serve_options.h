@@ -41,6 +41,9 @@ struct ServeOptions {
   target::Processes::LaunchOptions launch;     // argv empty: no program
 };
 
+/// `--allow-users`, for Admission::parse().
+void add_allow_users(CLI::App& app, std::string& text);
+
 /// Declares the options; what they write to must outlive the parse.
 void declare_serve_options(CLI::App& app, ServeOptions& options);
 

@@ -177,7 +177,7 @@ TEST(ThreadDbPath, IsSearchedFolderByFolder) {
 }
 
 TEST(ServeLog, Settings) {
-  ServeLog log;
+  ServeLog log(STDERR_FILENO);
   EXPECT_TRUE(log.set("debug", "1") && log.debug);
   EXPECT_TRUE(log.set("remote-debug", "1") && log.packets);
   EXPECT_TRUE(log.set("remote-debug", "0") && !log.packets);
@@ -325,7 +325,7 @@ TEST(ServeLog, WaitsForNoReaderWhileSignalsAreOnlyNoted) {
   const std::string fifo = fmt::format("{}fifo-{}", testing::TempDir(), ::getpid());
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   Quit quit;
-  ServeLog log;
+  ServeLog log(STDERR_FILENO);
   log.quit_fd = quit.ends[0];
   EXPECT_FALSE(log.set("debug-file", fifo)) << "nobody reads it";
   const UniqueFd reader(::open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
