@@ -98,6 +98,28 @@ Result<agent::BufferFile> make_buffer_file(const std::function<void(std::string_
   return {Errc::Limit, fmt::format("{} is full of trace buffers", buffer_folder())};
 }
 
+agent::BufferHome buffer_home(const std::string& path, bool is_pipe,
+                              const std::function<void(std::string_view)>& notice) {
+  return {.make =
+              [path, notice] {
+                return path.empty() ? make_buffer_file(notice) : agent::BufferFile::create(path);
+              },
+          .describe = formats::tracebuffer_description,
+          .notice = notice,
+          .server_pid = server_pid(),
+          .is_unread_at_end = is_pipe};
+}
+
+Status check_buffer_file(const std::string& path) {
+  if (path.empty()) return {};
+  if (::access(path.c_str(), F_OK) == 0)
+    return {Errc::InvalidArgument,
+            fmt::format("{} exists; it may be a trace that a killed server left",
+                        printable(path))};
+  if (::access((parent_of(path) + "/.").c_str(), W_OK | X_OK) == 0) return {};
+  return errno_error("cannot make " + printable(path));
+}
+
 Result<std::vector<FoundBuffer>> find_buffers() {
   std::vector<FoundBuffer> out;
   const auto folder = folder_of_buffers();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/buffer_file.h"
+#include "agent/buffer_home.h"
 #include "base/result.h"
 
 namespace tracewell::cli {
@@ -19,6 +20,14 @@ std::string buffer_folder();
 /// that is not ours alone (others may look into it, it is a link) is an error. Of what servers
 /// before it have left, only the newest stay (cli/left_buffers.h): `tell` hears what goes.
 Result<agent::BufferFile> make_buffer_file(const std::function<void(std::string_view)>& tell);
+
+/// For a server's runs: `path`, or if that is "", a new file as above. The first run makes it, and
+/// its name is told then: scripts wait for gdbserver's first lines, and who never traces has no
+/// file. `is_pipe`: is_unread_at_end.
+agent::BufferHome buffer_home(const std::string& path, bool is_pipe,
+                              const std::function<void(std::string_view)>& notice);
+/// Whoever names `path` learns at once that it cannot be made. nothing for "".
+Status check_buffer_file(const std::string& path);
 
 /// A buffer in that folder.
 struct FoundBuffer {

@@ -1,6 +1,4 @@
 // tracewell replay FILE COMM: a recorded trace behind the remote protocol, for stock GDB.
-#include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -14,6 +12,7 @@
 #include "cli/image_code.h"
 #include "cli/images.h"
 #include "cli/opening.h"
+#include "cli/quit_signals.h"
 #include "cli/recording.h"
 #include "cli/replay_loop.h"
 #include "cli/serve_log.h"
@@ -41,26 +40,6 @@ agent::SessionOptions session_options(const ServeLog& log) {
   session.notice = [&log](std::string_view line) { log.notice(line); };
   session.log_packet = [&log](bool received, std::string_view text) { log.packet(received, text); };
   return session;
-}
-
-/// Readable when the user wants us to end. Also keeps the signals from ending us halfway; to be
-/// called before any thread starts.
-Result<UniqueFd> catch_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
-  ::signal(SIGPIPE, SIG_IGN);
-  if (::sigprocmask(SIG_BLOCK, &signals, nullptr) != 0) return errno_error("signals");
-  UniqueFd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd.valid()) return errno_error("signals");
-  return fd;
-}
-
-/// The exit status: a signal's, if one has come.
-int ended_by(const UniqueFd& signals) {
-  signalfd_siginfo signal{};
-  const bool came = ::read(signals.get(), &signal, sizeof signal) == sizeof signal;
-  return came ? 128 + static_cast<int>(signal.ssi_signo) : static_cast<int>(kOk);
 }
 
 /// Doubts and problems are told to standard error.
@@ -97,6 +76,11 @@ Opening::Work opening_work(const ReplayOptions& options, const ServeLog& log) {
   };
 }
 
+int status_of_end(const UniqueFd& quit) {
+  const int signal = take_quit_signal(quit);
+  return signal != 0 ? 128 + signal : static_cast<int>(kOk);
+}
+
 Result<int> replay(const ReplayOptions& options) {
   TW_ASSIGN_OR_RETURN(const Comm comm, parse_comm(options.comm));
   ServeLog log(STDERR_FILENO);
@@ -115,7 +99,7 @@ Result<int> replay(const ReplayOptions& options) {
             fmt::format("{}: replay takes frames or executed instructions; this has hooks",
                         printable(options.input.path))};
   TW_RETURN_IF_ERROR(are_openable(options.images));
-  TW_ASSIGN_OR_RETURN(const UniqueFd quit, catch_signals());
+  TW_ASSIGN_OR_RETURN(const UniqueFd quit, hold_quit_signals());
   log.quit_fd = quit.get();
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, Transport::open(comm, rules));
   if (const std::string text = transport->announcement(); !text.empty()) log.notice(text);
@@ -126,7 +110,7 @@ Result<int> replay(const ReplayOptions& options) {
   const Status served = serve_recorded(*transport, *opening, session_options(log),
                                        options.once, quit.get());
   transport.reset();  // its socket goes, however we end
-  const int status = served.ok() ? ended_by(quit) : exit_status(served.error());
+  const int status = served.ok() ? status_of_end(quit) : exit_status(served.error());
   if (!opening->stop()) {
     if (!served.ok()) fail(served.error());
     std::_Exit(status);
