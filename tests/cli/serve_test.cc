@@ -1,8 +1,5 @@
-// What `serve` makes of its command line, and the thread that reads for it.
+// Where a debugger comes from, the thread that reads for the server, and the server's loop.
 #include <filesystem>
-#include <functional>
-#include <iterator>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,16 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "agent/session.h"
-#include "agent/trace_buffer.h"
-#include "agent/trace_source.h"
 #include "base/file.h"
-#include "cli/save_folder.h"
 #include "cli/serve_log.h"
-#include "cli/serve_options.h"
 #include "cli/server_loop.h"
 #include "cli/thread_db_path.h"
 #include "cli/transport.h"
@@ -63,92 +54,6 @@ TEST(Comm, EveryForm) {
   for (const char* text : {"", "host", "host:", "host:x", "host:65536", "host:-1", "host:+1",
                            "::1::2", "tcp8:123:1", "udp:host:1", "unix:", "host:1 "})
     EXPECT_FALSE(parse_comm(text).ok()) << text;
-}
-
-Result<ServeOptions> parse(std::vector<std::string> words) {
-  ServeOptions options;
-  CLI::App app;
-  declare_serve_options(app, options);
-  std::reverse(words.begin(), words.end());
-  try {
-    app.parse(words);
-  } catch (const CLI::ParseError& error) {
-    return Error{Errc::InvalidArgument, error.what(), {}};
-  }
-  TW_RETURN_IF_ERROR(finish_serve_options(app.remaining(), options));
-  return options;
-}
-
-using Words = std::vector<std::string>;
-
-TEST(ServeOptions, TheProgramsWordsAreItsOwn) {
-  auto options = parse({"--once", ":1", "prog", "--once", "-x", "--", "--attach", "a b"});
-  ASSERT_TRUE(options.ok());
-  EXPECT_TRUE(options->once);
-  EXPECT_FALSE(options->attach);
-  EXPECT_EQ(options->comm, ":1");
-  EXPECT_EQ(options->launch.argv, (Words{"prog", "--once", "-x", "--", "--attach", "a b"}));
-}
-
-TEST(ServeOptions, WrappersMayHaveOptions) {
-  auto options = parse({"--debug", "--wrapper", "env", "-u", "HOME", "--", "--multi", "-", "prog"});
-  ASSERT_TRUE(options.ok());
-  EXPECT_TRUE(options->multi);
-  EXPECT_EQ(options->launch.wrapper, (Words{"env", "-u", "HOME"}));
-  EXPECT_EQ(options->comm, "-");
-  EXPECT_EQ(options->launch.argv, Words{"prog"});
-  EXPECT_FALSE(parse({"--wrapper", "env", ":1", "prog"}).ok());
-  EXPECT_FALSE(parse({"--wrapper", "--", ":1", "prog"}).ok());
-  EXPECT_FALSE(parse({"--wrapper", "env", "--", "--nonsense=1", ":1"}).ok());
-}
-
-TEST(ServeOptions, Flags) {
-  auto options = parse({"--no-disable-randomization", "--no-startup-with-shell", "--debug=all",
-                        "--remote-debug", "--debug-file=x", "--debug-format=none", ":1", "prog"});
-  ASSERT_TRUE(options.ok());
-  EXPECT_FALSE(options->launch.disable_randomization);
-  EXPECT_FALSE(options->launch.startup_with_shell);
-  EXPECT_EQ(options->debug, "all");
-  EXPECT_TRUE(options->remote_debug);
-  EXPECT_EQ(options->debug_file, "x");
-  auto defaults = parse({":1", "prog"});
-  ASSERT_TRUE(defaults.ok());
-  EXPECT_TRUE(defaults->launch.disable_randomization);
-  EXPECT_TRUE(defaults->launch.startup_with_shell);
-  EXPECT_EQ(defaults->debug, "");
-}
-
-TEST(ServeOptions, Attach) {
-  auto options = parse({"--attach", ":1", "4711"});
-  ASSERT_TRUE(options.ok());
-  EXPECT_EQ(options->pid, 4711);
-  auto old = parse({":1", "--attach", "4711"});
-  ASSERT_TRUE(old.ok());
-  EXPECT_TRUE(old->attach);
-  EXPECT_EQ(old->pid, 4711);
-  for (const Words& words : {Words{"--attach", ":1"}, Words{"--attach", ":1", "0"},
-                             Words{"--attach", ":1", "1", "2"},
-                             Words{"--attach", ":1", "99999999999"}, Words{":1"}, Words{},
-                             Words{"--multi"}})
-    EXPECT_FALSE(parse(words).ok());
-}
-
-TEST(ServeOptions, PacketsToDisableMustBeKnown) {
-  const auto disabled = [](const std::string& names) {
-    return parse({"--disable-packet", names, ":1", "prog"});
-  };
-  using Names = std::set<std::string, std::less<>>;
-  EXPECT_EQ(disabled("threads,T,")->disabled,
-            (Names{"vCont", "Tthread", "qC", "qfThreadInfo", "Tstop"}));
-  EXPECT_EQ(disabled("qXfer:threads:read,QTSave,vCont")->disabled,
-            (Names{"qXfer:threads:read", "QTSave", "vCont"}));
-  EXPECT_TRUE(disabled("")->disabled.empty());
-  for (const char* names : {"bogus", "qC,bogus", "vCont;", "qc", "Tstop"}) {
-    const auto refused = disabled(names);
-    ASSERT_FALSE(refused.ok()) << names;
-    for (const char* word : {"--disable-packet", "'", " threads ", " QTSave ", " vCont "})
-      EXPECT_NE(refused.error().message.find(word), std::string::npos) << word;
-  }
 }
 
 TEST(ThreadDbPath, IsSearchedFolderByFolder) {
@@ -230,97 +135,6 @@ struct Quit {
   int ends[2];
 };
 
-TEST(SaveFolder, LeadsNowhereElse) {
-  namespace fs = std::filesystem;
-  const fs::path top = fs::temp_directory_path() / fmt::format("save-folder-{}", ::getpid());
-  const fs::path folder = top / "folder";
-  fs::create_directories(folder / "inner");
-  fs::create_symlink(top, folder / "out");
-  fs::create_symlink(top / "target", folder / "leaf");
-  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
-  SaveFolder saves;
-  const auto save = [&](std::string_view name) {
-    target::FakeTarget target;
-    agent::TraceBuffer buffer;
-    agent::TraceBufferSource source(buffer, {});
-    return saves.save(name, source, {}).ok();
-  };
-  EXPECT_FALSE(save("a.tf"));
-  EXPECT_FALSE(saves.set_folder((top / "none").string()).ok());
-  EXPECT_TRUE(saves.set_folder(folder.string()).ok());
-  EXPECT_TRUE(save("a.tf"));
-  EXPECT_FALSE(save("a.tf"));
-  EXPECT_TRUE(save("inner/../inner/b.tf"));
-  for (std::string_view name : {"", ".", "..", "inner/", "../x.tf", "inner/../../x.tf", "out/x.tf",
-                                "leaf", "fifo", "/x.tf", "none/x.tf"})
-    EXPECT_FALSE(save(name)) << name;
-  EXPECT_FALSE(save(std::string_view("x\0.tf", 5)));
-  // Absolute names that lead inside are as good as relative ones, also through the link by which
-  // the folder itself is known.
-  EXPECT_TRUE(save((folder / "absolute.tf").string()));
-  EXPECT_TRUE(save((folder / "inner" / "absolute.tf").string()));
-  fs::create_symlink(folder, top / "known-as");
-  EXPECT_TRUE(save((top / "known-as" / "linked.tf").string()));
-  for (const fs::path& name : {folder / "out" / "x.tf", folder / ".." / "x.tf", top / "x.tf",
-                               folder / "inner" / ".." / ".." / "x.tf", folder, folder / "inner",
-                               fs::path(folder.string() + "-sibling") / "x.tf"})
-    EXPECT_FALSE(save(name.string())) << name;
-  saves.set_overwrite(true);
-  EXPECT_TRUE(save("a.tf"));
-  for (std::string_view name : {"out/x.tf", "leaf", "fifo"}) EXPECT_FALSE(save(name)) << name;
-  EXPECT_TRUE(saves.set_folder("").ok());
-  EXPECT_FALSE(save("a.tf"));
-  size_t files = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(top))
-    files += fs::is_regular_file(entry.symlink_status());
-  EXPECT_EQ(files, 5u);
-  fs::remove_all(top);
-}
-
-bool saves_no_frames(const SaveFolder& saves, std::string_view name) {
-  agent::TraceBuffer buffer;
-  agent::TraceBufferSource source(buffer, {});
-  return saves.save(name, source, {}).ok();
-}
-
-TEST(SaveFolder, IsHeldFromTheMomentThatItIsNamed) {
-  namespace fs = std::filesystem;
-  const fs::path top = fs::temp_directory_path() / fmt::format("save-held-{}", ::getpid());
-  for (const char* name : {"first", "second"}) fs::create_directories(top / name);
-  fs::create_symlink("first", top / "link");
-  SaveFolder saves;
-  ASSERT_TRUE(saves.set_folder((top / "link").string()).ok());
-  fs::remove(top / "link");
-  fs::create_symlink("second", top / "link");
-  EXPECT_TRUE(saves_no_frames(saves, "a.tf"));
-  fs::rename(top / "first", top / "moved");
-  fs::create_symlink("second", top / "first");
-  EXPECT_TRUE(saves_no_frames(saves, "b.tf"));
-  EXPECT_FALSE(saves_no_frames(saves, (top / "first" / "c.tf").string())) << "it is elsewhere";
-  EXPECT_TRUE(fs::exists(top / "moved" / "a.tf") && fs::exists(top / "moved" / "b.tf"));
-  EXPECT_TRUE(fs::is_empty(top / "second"));
-  fs::remove_all(top);
-}
-
-TEST(SaveFolder, LinksOfOthersDoNotLeadThere) {
-  if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can make another user's link";
-  namespace fs = std::filesystem;
-  const fs::path top = fs::temp_directory_path() / fmt::format("save-theirs-{}", ::getpid());
-  fs::create_directories(top / "target" / "inner");
-  fs::create_symlink("target", top / "link");
-  SaveFolder saves;
-  EXPECT_TRUE(saves.set_folder((top / "link").string()).ok()) << "a link of one's own";
-  ASSERT_EQ(::lchown((top / "link").c_str(), 65534, 65534), 0);
-  for (const fs::path& name : {top / "link", top / "link" / "inner"}) {
-    const Status refused = saves.set_folder(name.string());
-    ASSERT_FALSE(refused.ok()) << name;
-    EXPECT_NE(refused.error().message.find("symbolic link of user"), std::string::npos)
-        << refused.error().message;
-  }
-  EXPECT_TRUE(saves_no_frames(saves, "a.tf")) << "the one before stays";
-  fs::remove_all(top);
-}
-
 TEST(ServeLog, WaitsForNoReaderWhileSignalsAreOnlyNoted) {
   const std::string fifo = fmt::format("{}fifo-{}", testing::TempDir(), ::getpid());
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
@@ -331,75 +145,6 @@ TEST(ServeLog, WaitsForNoReaderWhileSignalsAreOnlyNoted) {
   const UniqueFd reader(::open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   EXPECT_TRUE(log.set("debug-file", fifo));
   ::unlink(fifo.c_str());
-}
-
-/// As many frames as a batch has room for, and then it breaks.
-class Breaking final : public Source {
- public:
-  const Catalog& catalog() const override { return catalog_; }
-  Result<bool> next(Batch& batch) override {
-    if (std::exchange(broken_, true)) return {Errc::Io, "no more"};
-    batch.clear();
-    Frame frame;
-    frame.tracepoint = 1;
-    batch.add().body = frame;
-    return true;
-  }
-
- private:
-  Catalog catalog_;
-  bool broken_ = false;
-};
-
-/// It has more frames, whoever asks.
-class Endless final : public Source {
- public:
-  const Catalog& catalog() const override { return catalog_; }
-  Result<bool> next(Batch& batch) override {
-    ++batches;
-    batch.clear();
-    Frame frame;
-    frame.tracepoint = 1;
-    batch.add().body = frame;
-    return true;
-  }
-  int batches = 0;
-
- private:
-  Catalog catalog_;
-};
-
-TEST(SaveFolder, WritesFilesWholeOrNotAtAll) {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::temp_directory_path() / fmt::format("save-whole-{}", ::getpid());
-  fs::create_directories(folder);
-  SaveFolder saves;
-  ASSERT_TRUE(saves.set_folder(folder.string()).ok());
-  saves.set_overwrite(true);
-  const auto files = [&] {
-    return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
-  };
-  Breaking first;
-  const Status broken = saves.save("a.tf", first, {});
-  ASSERT_FALSE(broken.ok());
-  EXPECT_EQ(broken.error().message, "no more");
-  EXPECT_EQ(files(), 0);
-  auto old = OutputFile::create((folder / "a.tf").string());
-  ASSERT_TRUE(old.ok() && old->write(std::string_view("old")).ok() && old->commit().ok());
-  Breaking second;
-  EXPECT_FALSE(saves.save("a.tf", second, {}).ok());
-  EXPECT_EQ(files(), 1);
-  EXPECT_EQ(fs::file_size(folder / "a.tf"), 3u);
-  Endless third;
-  const Status left = saves.save("a.tf", third, [&]() -> Status {
-    if (third.batches < 3) return {};
-    return {Errc::Target, "interrupted"};
-  });
-  ASSERT_FALSE(left.ok());
-  EXPECT_EQ(left.error().message, "interrupted");
-  EXPECT_EQ(files(), 1);
-  EXPECT_EQ(fs::file_size(folder / "a.tf"), 3u);
-  fs::remove_all(folder);
 }
 
 TEST(Link, BringsWhatTheDebuggerSends) {
@@ -502,6 +247,8 @@ TEST(Link, GivesUpSendingWhenTheServerEnds) {
   EXPECT_FALSE(link.is_sent());
   ender.join();
 }
+
+using Words = std::vector<std::string>;
 
 TEST(ServerLoop, EndsWithItsOnlyConnection) {
   target::FakeTarget target;

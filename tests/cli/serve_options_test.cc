@@ -1,0 +1,105 @@
+// What `serve` makes of its command line.
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/serve_options.h"
+
+namespace tracewell::cli {
+namespace {
+
+Result<ServeOptions> parse(std::vector<std::string> words) {
+  ServeOptions options;
+  CLI::App app;
+  declare_serve_options(app, options);
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return Error{Errc::InvalidArgument, error.what(), {}};
+  }
+  TW_RETURN_IF_ERROR(finish_serve_options(app.remaining(), options));
+  return options;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(ServeOptions, TheProgramsWordsAreItsOwn) {
+  auto options = parse({"--once", ":1", "prog", "--once", "-x", "--", "--attach", "a b"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_TRUE(options->once);
+  EXPECT_FALSE(options->attach);
+  EXPECT_EQ(options->comm, ":1");
+  EXPECT_EQ(options->launch.argv, (Words{"prog", "--once", "-x", "--", "--attach", "a b"}));
+}
+
+TEST(ServeOptions, WrappersMayHaveOptions) {
+  auto options = parse({"--debug", "--wrapper", "env", "-u", "HOME", "--", "--multi", "-", "prog"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_TRUE(options->multi);
+  EXPECT_EQ(options->launch.wrapper, (Words{"env", "-u", "HOME"}));
+  EXPECT_EQ(options->comm, "-");
+  EXPECT_EQ(options->launch.argv, Words{"prog"});
+  EXPECT_FALSE(parse({"--wrapper", "env", ":1", "prog"}).ok());
+  EXPECT_FALSE(parse({"--wrapper", "--", ":1", "prog"}).ok());
+  EXPECT_FALSE(parse({"--wrapper", "env", "--", "--nonsense=1", ":1"}).ok());
+}
+
+TEST(ServeOptions, Flags) {
+  auto options = parse({"--no-disable-randomization", "--no-startup-with-shell", "--debug=all",
+                        "--remote-debug", "--debug-file=x", "--debug-format=none", ":1", "prog"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_FALSE(options->launch.disable_randomization);
+  EXPECT_FALSE(options->launch.startup_with_shell);
+  EXPECT_EQ(options->debug, "all");
+  EXPECT_TRUE(options->remote_debug);
+  EXPECT_EQ(options->debug_file, "x");
+  auto defaults = parse({":1", "prog"});
+  ASSERT_TRUE(defaults.ok());
+  EXPECT_TRUE(defaults->launch.disable_randomization);
+  EXPECT_TRUE(defaults->launch.startup_with_shell);
+  EXPECT_EQ(defaults->debug, "");
+}
+
+TEST(ServeOptions, Attach) {
+  auto options = parse({"--attach", ":1", "4711"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->pid, 4711);
+  auto old = parse({":1", "--attach", "4711"});
+  ASSERT_TRUE(old.ok());
+  EXPECT_TRUE(old->attach);
+  EXPECT_EQ(old->pid, 4711);
+  for (const Words& words : {Words{"--attach", ":1"}, Words{"--attach", ":1", "0"},
+                             Words{"--attach", ":1", "1", "2"},
+                             Words{"--attach", ":1", "99999999999"}, Words{":1"}, Words{},
+                             Words{"--multi"}})
+    EXPECT_FALSE(parse(words).ok());
+}
+
+TEST(ServeOptions, PacketsToDisableMustBeKnown) {
+  const auto disabled = [](const std::string& names) {
+    return parse({"--disable-packet", names, ":1", "prog"});
+  };
+  using Names = std::set<std::string, std::less<>>;
+  EXPECT_EQ(disabled("threads,T,")->disabled,
+            (Names{"vCont", "Tthread", "qC", "qfThreadInfo", "Tstop"}));
+  EXPECT_EQ(disabled("qXfer:threads:read,QTSave,vCont")->disabled,
+            (Names{"qXfer:threads:read", "QTSave", "vCont"}));
+  EXPECT_TRUE(disabled("")->disabled.empty());
+  for (const char* names : {"bogus", "qC,bogus", "vCont;", "qc", "Tstop"}) {
+    const auto refused = disabled(names);
+    ASSERT_FALSE(refused.ok()) << names;
+    for (const char* word : {"--disable-packet", "'", " threads ", " QTSave ", " vCont "})
+      EXPECT_NE(refused.error().message.find(word), std::string::npos) << word;
+  }
+}
+
+}  // namespace
+}  // namespace tracewell::cli
