@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/buffer_files.h"
 #include "cli/command.h"
 #include "cli/counted.h"
 #include "cli/json_document.h"
 #include "cli/text_sink.h"
+#include "server/buffer_files.h"
 
 namespace tracewell::cli {
 namespace {
@@ -23,9 +23,9 @@ struct BuffersOptions {
   bool json = false;
 };
 
-std::string as_json(const std::vector<FoundBuffer>& buffers) {
+std::string as_json(const std::vector<server::FoundBuffer>& buffers) {
   Json out = Json::array();
-  for (const FoundBuffer& one : buffers)
+  for (const server::FoundBuffer& one : buffers)
     out.push_back({{"name", printable(one.name)},
                    {"path", printable(one.path)},
                    {"in_use", one.in_use},
@@ -38,7 +38,7 @@ std::string as_json(const std::vector<FoundBuffer>& buffers) {
   return json_document(out, 2) + "\n";
 }
 
-std::string text_of(const FoundBuffer& one) {
+std::string text_of(const server::FoundBuffer& one) {
   const std::string state = one.in_use ? "in use" : "left behind";
   if (!one.problem.empty())
     return fmt::format("{}\n  {}, but cannot be read\n", printable(one.problem), state);
@@ -53,28 +53,29 @@ std::string text_of(const FoundBuffer& one) {
 }
 
 Status delete_all(bool quiet) {
-  TW_ASSIGN_OR_RETURN(const auto buffers, delete_left_buffers());
-  for (const DeletedBuffer& one : buffers) {
+  TW_ASSIGN_OR_RETURN(const auto buffers, server::delete_left_buffers());
+  for (const server::DeletedBuffer& one : buffers) {
     const std::string text = one.status ? "deleted " + printable(one.path)
                                         : "not deleted: " + one.status.error().text();
     if (!quiet) fmt::print("{}\n", text);
   }
-  if (buffers.empty() && !quiet) fmt::print("no trace buffers in {}\n", printable(buffer_folder()));
+  if (buffers.empty() && !quiet)
+    fmt::print("no trace buffers in {}\n", printable(server::buffer_folder()));
   return {};
 }
 
 Status buffers(const BuffersOptions& options) {
   if (options.all) TW_RETURN_IF_ERROR(delete_all(options.json));
-  for (const std::string& name : options.doomed) TW_RETURN_IF_ERROR(delete_buffer(name));
+  for (const std::string& name : options.doomed) TW_RETURN_IF_ERROR(server::delete_buffer(name));
   if ((options.all || !options.doomed.empty()) && !options.json) return {};
-  TW_ASSIGN_OR_RETURN(const auto found, find_buffers());
+  TW_ASSIGN_OR_RETURN(const auto found, server::find_buffers());
   if (options.json) {
     fmt::print("{}", as_json(found));
   } else if (found.empty()) {
-    fmt::print("no trace buffers in {}\n", printable(buffer_folder()));
+    fmt::print("no trace buffers in {}\n", printable(server::buffer_folder()));
   }
   if (!options.json)
-    for (const FoundBuffer& one : found) fmt::print("{}", text_of(one));
+    for (const server::FoundBuffer& one : found) fmt::print("{}", text_of(one));
   return {};
 }
 

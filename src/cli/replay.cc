@@ -11,15 +11,15 @@
 #include "cli/command.h"
 #include "cli/image_code.h"
 #include "cli/images.h"
-#include "cli/opening.h"
-#include "cli/quit_signals.h"
-#include "cli/recording.h"
-#include "cli/replay_loop.h"
-#include "cli/serve_log.h"
 #include "cli/serve_options.h"
 #include "cli/step_history.h"
 #include "cli/trace_files.h"
-#include "cli/transport.h"
+#include "server/opening.h"
+#include "server/quit_signals.h"
+#include "server/recording.h"
+#include "server/replay_loop.h"
+#include "server/serve_log.h"
+#include "server/transport.h"
 
 namespace tracewell::cli {
 namespace {
@@ -33,7 +33,7 @@ struct ReplayOptions {
   bool remote_debug = false;
 };
 
-agent::SessionOptions session_options(const ServeLog& log) {
+agent::SessionOptions session_options(const server::ServeLog& log) {
   agent::SessionOptions session;
   // Whoever looks at a trace sees the files that belong to it, and no others of this machine.
   session.files = agent::SessionOptions::Files::Listed;
@@ -43,19 +43,20 @@ agent::SessionOptions session_options(const ServeLog& log) {
 }
 
 /// Doubts and problems are told to standard error.
-Result<std::unique_ptr<Recording>> open_recording(const ReplayOptions& options,
-                                                  const OpenWatch& watch, const ServeLog& log) {
+Result<std::unique_ptr<server::Recording>> open_recording(const ReplayOptions& options,
+                                                          const OpenWatch& watch,
+                                                          const server::ServeLog& log) {
   TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input, watch));
   if (trace.source->frames() != nullptr) {
     tell_problems(trace, options.input.path);
     const auto open = std::make_shared<OpenTrace>(std::move(trace));
     const std::shared_ptr<Source> frames(open, open->source.get());
-    TW_RETURN_IF_ERROR(fits_a_packet(frames->catalog()));
+    TW_RETURN_IF_ERROR(server::fits_a_packet(frames->catalog()));
     TW_ASSIGN_OR_RETURN(symbols::ImageMap placed, place_images(frames->catalog(), options.images));
-    return recording_of_frames(frames, std::move(placed),
-                               [&log](std::string_view line) { log.notice(line); });
+    return server::recording_of_frames(frames, std::move(placed),
+                                       [&log](std::string_view line) { log.notice(line); });
   }
-  TW_RETURN_IF_ERROR(fits_a_packet(trace.source->catalog()));
+  TW_RETURN_IF_ERROR(server::fits_a_packet(trace.source->catalog()));
   // What the user may have mistyped comes before what takes long.
   TW_ASSIGN_OR_RETURN(symbols::ImageMap placed,
                       place_images(trace.source->catalog(), options.images));
@@ -65,11 +66,12 @@ Result<std::unique_ptr<Recording>> open_recording(const ReplayOptions& options,
   auto history = std::make_unique<StepHistory>(std::move(steps));
   if (history->count() == 0) return {Errc::NotFound, "the trace has no steps"};
   const Catalog& catalog = history->catalog();
-  return recording_of_steps(std::move(history), catalog, std::move(placed), std::move(notes));
+  return server::recording_of_steps(std::move(history), catalog, std::move(placed),
+                                    std::move(notes));
 }
 
 /// Both must outlive it.
-Opening::Work opening_work(const ReplayOptions& options, const ServeLog& log) {
+server::Opening::Work opening_work(const ReplayOptions& options, const server::ServeLog& log) {
   return [&options, &log](const std::atomic<bool>& stop, std::atomic<bool>& writes) {
     return open_recording(options, {.lines = true, .spool = true, .stop = &stop, .writes = &writes},
                           log);
@@ -77,18 +79,18 @@ Opening::Work opening_work(const ReplayOptions& options, const ServeLog& log) {
 }
 
 int status_of_end(const UniqueFd& quit) {
-  const int signal = take_quit_signal(quit);
+  const int signal = server::take_quit_signal(quit);
   return signal != 0 ? 128 + signal : static_cast<int>(kOk);
 }
 
 Result<int> replay(const ReplayOptions& options) {
-  TW_ASSIGN_OR_RETURN(const Comm comm, parse_comm(options.comm));
-  ServeLog log(STDERR_FILENO);
+  TW_ASSIGN_OR_RETURN(const server::Comm comm, server::parse_comm(options.comm));
+  server::ServeLog log(STDERR_FILENO);
   log.packets = options.remote_debug;
-  DoorRules rules;
+  server::DoorRules rules;
   rules.notice = [&log](std::string_view line) { log.notice(line); };
-  TW_ASSIGN_OR_RETURN(rules.admission, Admission::parse(options.allow_users));
-  if (comm.kind == Comm::Kind::Stdio && options.input.path == "-")
+  TW_ASSIGN_OR_RETURN(rules.admission, server::Admission::parse(options.allow_users));
+  if (comm.kind == server::Comm::Kind::Stdio && options.input.path == "-")
     return {Errc::InvalidArgument, "standard input cannot be both the trace and the connection"};
   // Nobody is told to come to what cannot be opened. What takes longer is seen while they come.
   // There is nothing to end cleanly yet: until here a signal ends us at once, also where a file is
@@ -99,16 +101,17 @@ Result<int> replay(const ReplayOptions& options) {
             fmt::format("{}: replay takes frames or executed instructions; this has hooks",
                         printable(options.input.path))};
   TW_RETURN_IF_ERROR(are_openable(options.images));
-  TW_ASSIGN_OR_RETURN(const UniqueFd quit, hold_quit_signals());
+  TW_ASSIGN_OR_RETURN(const UniqueFd quit, server::hold_quit_signals());
   log.quit_fd = quit.get();
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, Transport::open(comm, rules));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<server::Transport> transport,
+                      server::Transport::open(comm, rules));
   if (const std::string text = transport->announcement(); !text.empty()) log.notice(text);
   if (const std::string text = transport->warning(); !text.empty())
     log.notice("tracewell: " + text);
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Opening> opening,
-                      Opening::start(opening_work(options, log)));
-  const Status served = serve_recorded(*transport, *opening, session_options(log),
-                                       options.once, quit.get());
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<server::Opening> opening,
+                      server::Opening::start(opening_work(options, log)));
+  const Status served = server::serve_recorded(*transport, *opening, session_options(log),
+                                               options.once, quit.get());
   transport.reset();  // its socket goes, however we end
   const int status = served.ok() ? status_of_end(quit) : exit_status(served.error());
   if (!opening->stop()) {

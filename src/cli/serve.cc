@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "base/thread.h"
-#include "cli/buffer_files.h"
 #include "cli/command.h"
-#include "cli/serve_live.h"
 #include "cli/serve_options.h"
-#include "cli/serve_settings.h"
-#include "cli/transport.h"
+#include "server/buffer_files.h"
+#include "server/serve_live.h"
+#include "server/serve_settings.h"
+#include "server/transport.h"
 
 namespace tracewell::cli {
 namespace {
@@ -45,8 +45,8 @@ void say(std::string_view text) {
 }
 
 /// Those that serve_live() takes as they are.
-LiveOptions live_options(const ServeOptions& options, const Conventions& conventions) {
-  LiveOptions out;
+server::LiveOptions live_options(const ServeOptions& options, const Conventions& conventions) {
+  server::LiveOptions out;
   out.launch = options.launch;
   if (options.attach) out.attach = options.pid;
   out.attach_running = options.attach_running;
@@ -61,8 +61,8 @@ LiveOptions live_options(const ServeOptions& options, const Conventions& convent
 }
 
 int serve(const ServeOptions& options, const Conventions& conventions) {
-  ServeSettings settings(STDERR_FILENO);
-  ServeLog& log = settings.log;
+  server::ServeSettings settings(STDERR_FILENO);
+  server::ServeLog& log = settings.log;
   log.debug = !options.debug.empty();
   log.packets = options.remote_debug;
   if (auto status = log.set_file(options.debug_file); !status)
@@ -72,22 +72,22 @@ int serve(const ServeOptions& options, const Conventions& conventions) {
   settings.saves.set_overwrite(options.save_overwrite);
   if (auto status = settings.saves.set_folder(options.save_dir); !status)
     return conventions.fail(std::move(status).error().within("--save-dir"));
-  if (auto status = check_buffer_file(options.buffer); !status)
+  if (auto status = server::check_buffer_file(options.buffer); !status)
     return conventions.fail(std::move(status).error().within("--buffer"));
 
-  LiveOptions live = live_options(options, conventions);
-  auto comm = parse_comm(options.comm);
+  server::LiveOptions live = live_options(options, conventions);
+  auto comm = server::parse_comm(options.comm);
   if (!comm) return conventions.fail(comm.error());
   live.comm = *std::move(comm);
-  auto admission = Admission::parse(options.allow_users);
+  auto admission = server::Admission::parse(options.allow_users);
   if (!admission) return conventions.fail(admission.error());
   live.admission = *std::move(admission);
-  const auto served = serve_live(std::move(live), settings);
+  const auto served = server::serve_live(std::move(live), settings);
   if (!served) return conventions.fail(served.error());
   switch (served->end) {
-    case ServerEnd::Done: return kOk;
-    case ServerEnd::Interrupted: return 128 + served->signal;
-    case ServerEnd::Failed: break;
+    case server::ServerEnd::Done: return kOk;
+    case server::ServerEnd::Interrupted: return 128 + served->signal;
+    case server::ServerEnd::Failed: break;
   }
   return kSystem;
 }

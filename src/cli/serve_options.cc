@@ -11,9 +11,9 @@
 #include "agent/packets.h"
 #include "base/open.h"
 #include "base/text.h"
-#include "cli/transport.h"
 #include "cli/unknown_option.h"
 #include "cli/version.h"
+#include "server/transport.h"
 
 namespace tracewell::cli {
 namespace {
@@ -79,7 +79,7 @@ Error no_such_option(const std::string& word) {
 
 /// Whoever leaves out COMM has the program in its place.
 Error program_is_missing(const std::string& comm) {
-  const auto parsed = parse_comm(comm);
+  const auto parsed = server::parse_comm(comm);
   if (!parsed) return parsed.error();
   const auto facts = facts_at(comm);
   if (facts && facts->kind == FileFacts::Kind::Regular)

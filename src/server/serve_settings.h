@@ -1,0 +1,24 @@
+// What of a live server its user may change while it runs, by options and by `monitor set`.
+#pragma once
+
+#include <string_view>
+
+#include "server/save_folder.h"
+#include "server/serve_log.h"
+#include "server/thread_db_path.h"
+
+namespace tracewell::server {
+
+struct ServeSettings {
+  /// `fd`: as for the log.
+  explicit ServeSettings(int fd) : log(fd) {}
+
+  /// `monitor set NAME VALUE`. False: there is no such setting or value, or it cannot be had.
+  bool set(std::string_view name, std::string_view value);
+
+  ServeLog log;
+  SaveFolder saves;
+  ThreadDbPath thread_db;
+};
+
+}  // namespace tracewell::server
