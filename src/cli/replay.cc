@@ -14,11 +14,11 @@
 #include "cli/serve_options.h"
 #include "cli/step_history.h"
 #include "cli/trace_files.h"
+#include "server/log.h"
 #include "server/opening.h"
 #include "server/quit_signals.h"
 #include "server/recording.h"
 #include "server/replay_loop.h"
-#include "server/serve_log.h"
 #include "server/transport.h"
 
 namespace tracewell::cli {

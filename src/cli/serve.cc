@@ -12,8 +12,8 @@
 #include "cli/command.h"
 #include "cli/serve_options.h"
 #include "server/buffer_files.h"
-#include "server/serve_live.h"
-#include "server/serve_settings.h"
+#include "server/live.h"
+#include "server/settings.h"
 #include "server/transport.h"
 
 namespace tracewell::cli {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "rsp/framing.h"
+#include "server/listener.h"
 #include "server/notice_limit.h"
-#include "server/transport_socket.h"
 
 namespace tracewell::server {
 

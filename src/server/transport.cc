@@ -22,8 +22,8 @@
 #include "base/named.h"
 #include "base/open.h"
 #include "server/door.h"
+#include "server/listener.h"
 #include "server/peer.h"
-#include "server/transport_socket.h"
 
 namespace tracewell::server {
 namespace {

@@ -14,11 +14,11 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "server/serve_log.h"
-#include "server/server_loop.h"
+#include "server/link.h"
+#include "server/log.h"
+#include "server/loop.h"
 #include "server/thread_db_path.h"
 #include "server/transport.h"
-#include "server/transport_link.h"
 #include "target/fake/fake_target.h"
 
 namespace tracewell::server {

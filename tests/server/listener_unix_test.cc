@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "server/transport_socket.h"
+#include "server/listener.h"
 
 namespace fs = std::filesystem;
 

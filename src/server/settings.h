@@ -3,8 +3,8 @@
 
 #include <string_view>
 
+#include "server/log.h"
 #include "server/save_folder.h"
-#include "server/serve_log.h"
 #include "server/thread_db_path.h"
 
 namespace tracewell::server {

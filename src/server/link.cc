@@ -1,4 +1,4 @@
-#include "server/transport_link.h"
+#include "server/link.h"
 
 #include <fcntl.h>
 #include <poll.h>

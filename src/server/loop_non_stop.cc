@@ -2,7 +2,7 @@
 // is told of it.
 #include <utility>
 
-#include "server/server_loop.h"
+#include "server/loop.h"
 
 namespace tracewell::server {
 

@@ -1,4 +1,4 @@
-#include "server/serve_settings.h"
+#include "server/settings.h"
 
 #include <string>
 

@@ -12,8 +12,8 @@
 #include "agent/fast_trace.h"
 #include "base/result.h"
 #include "server/admission.h"
-#include "server/serve_settings.h"
-#include "server/server_loop.h"
+#include "server/loop.h"
+#include "server/settings.h"
 #include "server/transport.h"
 #include "target/target.h"
 

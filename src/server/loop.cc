@@ -1,4 +1,4 @@
-#include "server/server_loop.h"
+#include "server/loop.h"
 
 #include <fmt/format.h>
 

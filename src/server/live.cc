@@ -1,4 +1,4 @@
-#include "server/serve_live.h"
+#include "server/live.h"
 
 #include <unistd.h>
 
@@ -11,10 +11,10 @@
 #include "agent/trace_source.h"
 #include "server/buffer_files.h"
 #include "server/guardian.h"
+#include "server/link.h"
 #include "server/print_queue.h"
 #include "server/quit_signals.h"
 #include "server/standing_time.h"
-#include "server/transport_link.h"
 #include "target/linux/linux_target.h"
 
 namespace tracewell::server {

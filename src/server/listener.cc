@@ -1,4 +1,4 @@
-#include "server/transport_socket.h"
+#include "server/listener.h"
 
 #include <fcntl.h>
 #include <netdb.h>

@@ -9,8 +9,8 @@
 
 #include "agent/session.h"
 #include "server/keep_waiting.h"
+#include "server/link.h"
 #include "server/standing_time.h"
-#include "server/transport_link.h"
 
 namespace tracewell::server {
 

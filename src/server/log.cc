@@ -1,4 +1,4 @@
-#include "server/serve_log.h"
+#include "server/log.h"
 
 #include <fcntl.h>
 #include <poll.h>
