@@ -1,5 +1,5 @@
 // Session: one debugger's connection as a state machine. Bytes from the debugger go in, events of
-// the target go in, bytes for the debugger come out. No sockets, no waiting: cli/ owns those.
+// the target go in, bytes for the debugger come out. No sockets, no waiting: server/ owns those.
 //
 // All-stop: a packet that starts threads is answered by the stop reply, when the target tells an
 // event. What the debugger sends meanwhile waits, except the requests to stop. Non-stop: see there.
