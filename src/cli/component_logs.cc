@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cli/hook_session.h"
 #include "formats/hooklog.h"
-#include "hooks/components.h"
+#include "hooks/components/components.h"
 
 namespace tracewell::cli {
 namespace {

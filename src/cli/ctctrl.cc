@@ -19,9 +19,9 @@
 #include "base/text_file.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
-#include "hooks/components.h"
-#include "hooks/control.h"
-#include "hooks/defaults.h"
+#include "hooks/components/components.h"
+#include "hooks/control/control.h"
+#include "hooks/control/defaults.h"
 
 namespace tracewell::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/text_file.h"
 #include "cli/hook_session.h"
-#include "hooks/defaults.h"
+#include "hooks/control/defaults.h"
 
 namespace tracewell::cli {
 namespace {

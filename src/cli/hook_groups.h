@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "hooks/defaults.h"
+#include "hooks/control/defaults.h"
 
 namespace tracewell::cli {
 

@@ -12,10 +12,10 @@
 #include "base/text.h"
 #include "cli/counted.h"
 #include "formats/hooklog_packets.h"
-#include "hooks/components.h"
-#include "hooks/confined_programs.h"
-#include "hooks/session.h"
-#include "hooks/unseen_programs.h"
+#include "hooks/components/components.h"
+#include "hooks/programs/confined_programs.h"
+#include "hooks/programs/unseen_programs.h"
+#include "hooks/session/session.h"
 #include "model/lost_count.h"
 
 namespace tracewell::cli {

@@ -11,7 +11,7 @@
 #include "base/folder.h"
 #include "base/result.h"
 #include "cli/command.h"
-#include "hooks/control.h"
+#include "hooks/control/control.h"
 
 namespace tracewell::cli {
 
@@ -58,7 +58,7 @@ void tell_lost_hooks(const std::optional<Folder>& log, const std::function<bool(
 /// Names, on standard error, programs whose hooks the trace does not see, and what to do.
 void tell_unseen_programs();
 /// An error where a program of this user's could be killed by its own filter of system calls once
-/// it is traced (hooks/confined_programs.h).
+/// it is traced (hooks/programs/confined_programs.h).
 Status kills_nobody();
 /// The same: that the control file is not where it usually is, and why.
 void tell_control_folder();

@@ -20,7 +20,7 @@
 #include "cli/report_run.h"
 #include "cli/terminal.h"
 #include "cli/trace_files.h"
-#include "hooks/session.h"
+#include "hooks/session/session.h"
 #include "report/report.h"
 
 namespace tracewell::cli {

@@ -10,9 +10,9 @@
 #include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/log_owners.h"
-#include "hooks/control.h"
-#include "hooks/log_clock.h"
-#include "hooks/log_use.h"
+#include "hooks/control/control.h"
+#include "hooks/log/log_clock.h"
+#include "hooks/log/log_use.h"
 
 namespace tracewell::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/log_owners.h"
 #include "formats/hooklog_reader.h"
-#include "hooks/defaults.h"
+#include "hooks/control/defaults.h"
 
 namespace tracewell::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "cli/trace_files.h"
-#include "hooks/defaults.h"
+#include "hooks/control/defaults.h"
 
 namespace tracewell::cli {
 

@@ -18,15 +18,15 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/hook_groups.h"
 #include "cli/held_signals.h"
+#include "cli/hook_groups.h"
 #include "cli/hook_session.h"
 #include "cli/trace_collector.h"
 #include "cli/trace_foreground.h"
-#include "hooks/defaults.h"
-#include "hooks/log_use.h"
-#include "hooks/own_process.h"
-#include "hooks/session.h"
+#include "hooks/control/defaults.h"
+#include "hooks/log/log_use.h"
+#include "hooks/programs/own_process.h"
+#include "hooks/session/session.h"
 
 namespace tracewell::cli {
 namespace {

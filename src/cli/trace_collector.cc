@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "cli/detached.h"
-#include "hooks/session.h"
+#include "hooks/session/session.h"
 
 namespace tracewell::cli {
 

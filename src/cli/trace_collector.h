@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "hooks/control.h"
+#include "hooks/control/control.h"
 
 namespace tracewell::cli {
 

@@ -17,7 +17,7 @@
 #include "cli/detached.h"
 #include "cli/hook_session.h"
 #include "cli/interrupt.h"
-#include "hooks/session.h"
+#include "hooks/session/session.h"
 
 namespace tracewell::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "cli/held_signals.h"
-#include "hooks/control.h"
+#include "hooks/control/control.h"
 
 namespace tracewell::cli {
 

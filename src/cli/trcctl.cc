@@ -11,10 +11,10 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
-#include "hooks/components.h"
-#include "hooks/control.h"
-#include "hooks/defaults.h"
-#include "hooks/session.h"
+#include "hooks/components/components.h"
+#include "hooks/control/control.h"
+#include "hooks/control/defaults.h"
+#include "hooks/session/session.h"
 
 namespace tracewell::cli {
 namespace {

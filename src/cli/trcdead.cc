@@ -13,10 +13,10 @@
 #include "cli/command.h"
 #include "cli/counted.h"
 #include "cli/hook_session.h"
-#include "hooks/chosen_rings.h"
-#include "hooks/dead_rings.h"
-#include "hooks/log_use.h"
-#include "hooks/session.h"
+#include "hooks/log/log_use.h"
+#include "hooks/rings/chosen_rings.h"
+#include "hooks/rings/dead_rings.h"
+#include "hooks/session/session.h"
 
 namespace tracewell::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/command.h"
 #include "cli/hook_groups.h"
 #include "cli/hook_session.h"
-#include "hooks/defaults.h"
+#include "hooks/control/defaults.h"
 
 namespace tracewell::cli {
 namespace {

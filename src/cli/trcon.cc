@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/hook_session.h"
-#include "hooks/session.h"
+#include "hooks/session/session.h"
 
 namespace tracewell::cli {
 

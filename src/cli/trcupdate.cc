@@ -16,7 +16,7 @@
 #include "cli/hook_session.h"
 #include "cli/report_logs.h"
 #include "cli/terminal.h"
-#include "hooks/defaults.h"
+#include "hooks/control/defaults.h"
 #include "report/compile.h"
 #include "report/template_update.h"
 

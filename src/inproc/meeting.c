@@ -1,6 +1,6 @@
 /* Where programs and commands of a user meet: the folder of the control file. Each looks for it by
  * itself, so both go by one rule, which docs/decisions/0008-trace-hooks.md has; here are programs,
- * and src/hooks/control_folder.cc is for commands. */
+ * and src/hooks/control/control_folder.cc is for commands. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

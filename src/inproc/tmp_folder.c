@@ -1,6 +1,6 @@
 /* This user's folder in /tmp, where anybody may take any name that is free, and give it back, but
  * where nobody can take away what is this user's. docs/decisions/0008-trace-hooks.md has the rule;
- * src/hooks/tmp_folder.cc is the same for commands.
+ * src/hooks/control/tmp_folder.cc is the same for commands.
  *
  * One that is there is the place, and is never removed. Who finds none takes a turn: a folder of
  * their own, held with a lock that only this user's processes can take. Others' turns that are held

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "formats/format.h"
 #include "formats/tracebuffer.h"
-#include "hooks/control.h"
+#include "hooks/control/control.h"
 #include "server/guardian.h"
 #include "server/left_buffers.h"
 

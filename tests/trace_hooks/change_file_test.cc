@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/file_lock.h"
 #include "base/open.h"
-#include "hooks/defaults.h"
+#include "hooks/control/defaults.h"
 
 namespace tracewell::hooks::test {
 namespace {

@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "formats/hooklog.h"
-#include "hooks/collector.h"
-#include "hooks/collector_sleep.h"
-#include "hooks/dead_rings.h"
-#include "hooks/ring_file.h"
+#include "hooks/rings/dead_rings.h"
+#include "hooks/rings/ring_file.h"
+#include "hooks/session/collector.h"
+#include "hooks/session/collector_sleep.h"
 #include "ring/hook_packet.h"
 #include "trace_hooks/session_world.h"
 

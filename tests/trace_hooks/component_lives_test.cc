@@ -15,9 +15,9 @@
 #include <fmt/format.h>
 
 #include "base/paths.h"
-#include "hooks/components.h"
-#include "hooks/own_process.h"
-#include "hooks/ring_file.h"
+#include "hooks/components/components.h"
+#include "hooks/programs/own_process.h"
+#include "hooks/rings/ring_file.h"
 #include "trace_hooks/session_world.h"
 
 namespace tracewell::hooks::test {

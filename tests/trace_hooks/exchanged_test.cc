@@ -10,8 +10,8 @@
 
 #include "base/file_lock.h"
 #include "base/paths.h"
-#include "hooks/log_folder.h"
-#include "hooks/log_use.h"
+#include "hooks/log/log_folder.h"
+#include "hooks/log/log_use.h"
 #include "trace_hooks/session_world.h"
 
 namespace tracewell::hooks::test {

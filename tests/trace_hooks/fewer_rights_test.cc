@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "hooks/losses.h"
+#include "hooks/session/losses.h"
 #include "trace_hooks/session_world.h"
 
 namespace tracewell::hooks::test {

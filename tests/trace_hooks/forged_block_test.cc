@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "hooks/components.h"
+#include "hooks/components/components.h"
 #include "trace_hooks/session_world.h"
 
 namespace tracewell::hooks::test {

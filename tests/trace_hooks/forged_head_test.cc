@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "hooks/collector.h"
-#include "hooks/components.h"
-#include "hooks/dead_rings.h"
-#include "hooks/log_clock.h"
+#include "hooks/components/components.h"
+#include "hooks/log/log_clock.h"
+#include "hooks/rings/dead_rings.h"
+#include "hooks/session/collector.h"
 #include "ring/hook_packet.h"
 #include "trace_hooks/session_world.h"
 

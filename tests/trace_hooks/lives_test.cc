@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "base/file_lock.h"
-#include "hooks/collector.h"
-#include "hooks/dead_rings.h"
-#include "hooks/log_use.h"
-#include "hooks/ring_file.h"
+#include "hooks/log/log_use.h"
+#include "hooks/rings/dead_rings.h"
+#include "hooks/rings/ring_file.h"
+#include "hooks/session/collector.h"
 #include "trace_hooks/session_world.h"
 
 namespace tracewell::hooks::test {

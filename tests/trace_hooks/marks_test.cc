@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "hooks/collector.h"
-#include "hooks/collector_marks.h"
-#include "hooks/log_use.h"
-#include "hooks/session_log.h"
+#include "hooks/log/log_use.h"
+#include "hooks/session/collector.h"
+#include "hooks/session/collector_marks.h"
+#include "hooks/session/session_log.h"
 #include "trace_hooks/session_world.h"
 
 namespace tracewell::hooks::test {

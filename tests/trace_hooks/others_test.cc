@@ -21,10 +21,10 @@
 
 #include "base/open.h"
 #include "base/paths.h"
-#include "hooks/dead_rings.h"
-#include "hooks/held_folder.h"
-#include "hooks/log_folder.h"
-#include "hooks/unseen_programs.h"
+#include "hooks/log/held_folder.h"
+#include "hooks/log/log_folder.h"
+#include "hooks/programs/unseen_programs.h"
+#include "hooks/rings/dead_rings.h"
 #include "trace_hooks/session_world.h"
 
 namespace tracewell::hooks::test {

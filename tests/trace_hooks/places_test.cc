@@ -20,7 +20,7 @@
 
 #include <fmt/format.h>
 
-#include "hooks/control.h"
+#include "hooks/control/control.h"
 
 namespace tracewell::hooks::test {
 namespace {

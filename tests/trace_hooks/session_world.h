@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "formats/format.h"
-#include "hooks/session.h"
+#include "hooks/session/session.h"
 
 namespace tracewell::hooks::test {
 

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "hooks/own_process.h"
-#include "hooks/ring_file.h"
+#include "hooks/programs/own_process.h"
+#include "hooks/rings/ring_file.h"
 #include "trace_hooks/session_world.h"
 
 namespace tracewell::hooks::test {
