@@ -9,9 +9,9 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/text.h"
-#include "cli/hook_session.h"
 #include "formats/hooklog.h"
 #include "hooks/components/components.h"
+#include "hooks/words/hook_ids.h"
 
 namespace tracewell::cli {
 namespace {
@@ -50,7 +50,7 @@ Result<std::vector<LogName>> component_logs(std::string_view list) {
   TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, names_in(*held));
   std::vector<bool> chosen(names.size());
   bool any = false;
-  for (const std::string_view word : list_words(patterns)) {
+  for (const std::string_view word : hooks::list_words(patterns)) {
     const std::string pattern(word == "all" ? "*" : word);
     bool found = false;
     for (size_t i = 0; i < names.size(); ++i) {

@@ -22,6 +22,7 @@
 #include "hooks/components/components.h"
 #include "hooks/control/control.h"
 #include "hooks/control/defaults.h"
+#include "hooks/words/sizes.h"
 
 namespace tracewell::cli {
 namespace {
@@ -112,7 +113,8 @@ Result<bool> obey(std::string_view word, ComponentChange& change) {
     change.memory = word == "suspend" ? Memory::Suspend : Memory::Resume;
   } else if (memory && word.starts_with("bufsize=")) {
     TW_ASSIGN_OR_RETURN(change.buffer_bytes,
-                        size_within(word.substr(8), "memtracebufsize", kComponentBufferLimits));
+                        hooks::size_within(word.substr(8), "memtracebufsize",
+                                           hooks::kComponentBufferLimits));
   } else {
     return false;
   }

@@ -14,13 +14,13 @@
 #include "base/text_file.h"
 #include "cli/command.h"
 #include "cli/component_logs.h"
-#include "cli/hook_groups.h"
 #include "cli/hook_session.h"
 #include "cli/report_options.h"
 #include "cli/report_run.h"
 #include "cli/terminal.h"
 #include "cli/trace_files.h"
 #include "hooks/session/session.h"
+#include "hooks/words/hook_groups.h"
 #include "report/report.h"
 
 namespace tracewell::cli {
@@ -136,8 +136,8 @@ Result<int> report_events(ReportArguments& arguments) {
   fill_in(arguments);
   if (arguments.check) return check(arguments);
   if (arguments.list_groups) {
-    TW_ASSIGN_OR_RETURN(const auto groups, read_hook_groups());
-    fmt::print("{}", list_hook_groups(groups));
+    TW_ASSIGN_OR_RETURN(const auto groups, own_hook_groups());
+    fmt::print("{}", hooks::list_hook_groups(groups));
     return static_cast<int>(kOk);
   }
   TW_ASSIGN_OR_RETURN(report::ReportOptions options, parse_report_words(arguments.words));

@@ -12,8 +12,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "cli/hook_groups.h"
 #include "cli/hook_session.h"
+#include "hooks/words/hook_ids.h"
 
 namespace tracewell::cli {
 namespace {
@@ -50,7 +50,7 @@ Status parse_hooks(std::string_view option, const std::string& list, report::Hoo
   for (const std::string_view word : words_of(list)) {
     std::string_view subhook = word;
     const std::string_view id = take_until(subhook, ':');
-    const auto ids = hook_ids(std::string(id));
+    const auto ids = hooks::hook_ids(std::string(id));
     if (!ids.ok()) return wrong(option, word, kHooksExpected);
     const bool has_subhook = id.size() < word.size();
     const auto number = has_subhook ? parse_subhook(subhook) : std::nullopt;
@@ -67,7 +67,7 @@ Status parse_hooks(std::string_view option, const std::string& list, report::Hoo
 
 Status parse_groups(std::string_view option, const std::string& list, report::HookSet& hooks) {
   if (list.empty()) return {};
-  const auto ids = hooks_of_groups(list);
+  const auto ids = hooks_of_own_groups(list);
   if (!ids.ok()) return Error(ids.error()).within(std::string(option));
   for (const uint16_t hook : *ids) hooks.add(hook);
   return {};

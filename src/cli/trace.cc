@@ -19,14 +19,16 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/held_signals.h"
-#include "cli/hook_groups.h"
 #include "cli/hook_session.h"
 #include "cli/trace_collector.h"
 #include "cli/trace_foreground.h"
 #include "hooks/control/defaults.h"
 #include "hooks/log/log_use.h"
+#include "hooks/programs/confined_programs.h"
 #include "hooks/programs/own_process.h"
 #include "hooks/session/session.h"
+#include "hooks/words/hook_ids.h"
+#include "hooks/words/sizes.h"
 
 namespace tracewell::cli {
 namespace {
@@ -121,16 +123,16 @@ Status choose_hooks(const TraceOptions& options, hooks::SessionOptions& out) {
     return {};
   };
   if (!options.only.empty() || !options.only_groups.empty()) out.only.emplace();
-  if (!options.only.empty()) TW_RETURN_IF_ERROR(add(hook_ids(options.only), *out.only));
+  if (!options.only.empty()) TW_RETURN_IF_ERROR(add(hooks::hook_ids(options.only), *out.only));
   if (!options.only_groups.empty())
-    TW_RETURN_IF_ERROR(add(hooks_of_groups(options.only_groups), *out.only));
-  if (!options.except.empty()) TW_RETURN_IF_ERROR(add(hook_ids(options.except), out.except));
+    TW_RETURN_IF_ERROR(add(hooks_of_own_groups(options.only_groups), *out.only));
+  if (!options.except.empty()) TW_RETURN_IF_ERROR(add(hooks::hook_ids(options.except), out.except));
   if (options.except_groups.empty()) return {};
-  return add(hooks_of_groups(options.except_groups), out.except);
+  return add(hooks_of_own_groups(options.except_groups), out.except);
 }
 
 Status add_numbers(const std::string& text, const char* option, std::vector<uint32_t>& to) {
-  for (const std::string_view word : list_words(text)) {
+  for (const std::string_view word : hooks::list_words(text)) {
     const auto number = parse_number(word);
     if (!number || *number == 0 || *number > INT32_MAX)
       return {Errc::InvalidArgument,
@@ -177,7 +179,7 @@ Status choose_cpus(const TraceOptions& options, hooks::SessionOptions& out) {
   out.record_cpus = options.record_cpus || !options.cpus.empty();
   if (options.cpus.empty() || options.cpus == "all") return {};
   const long known = ::sysconf(_SC_NPROCESSORS_CONF);
-  for (const std::string_view word : list_words(options.cpus)) {
+  for (const std::string_view word : hooks::list_words(options.cpus)) {
     const auto cpu = parse_number(word);
     if (!cpu || *cpu >= static_cast<uint64_t>(known))
       return {Errc::InvalidArgument,
@@ -191,10 +193,10 @@ Status choose_cpus(const TraceOptions& options, hooks::SessionOptions& out) {
 /// What the command line says; the defaults, which somebody may have written by hand; `otherwise`.
 Result<uint64_t> size_of(const std::string& text, const char* option,
                          const std::optional<uint64_t>& standard, uint64_t otherwise,
-                         const SizeLimits& limits) {
-  if (!text.empty()) return size_within(text, option, limits);
+                         const hooks::SizeLimits& limits) {
+  if (!text.empty()) return hooks::size_within(text, option, limits);
   if (!standard) return otherwise;
-  return size_within(fmt::format("{}", *standard), fmt::format("trcctl {}", option), limits);
+  return hooks::size_within(fmt::format("{}", *standard), fmt::format("trcctl {}", option), limits);
 }
 
 /// AIX's rule: two buffers fit the log. What was not asked for is made to fit, and that is told.
@@ -203,9 +205,9 @@ Status choose_sizes(const TraceOptions& options, hooks::SessionOptions& out) {
   TW_ASSIGN_OR_RETURN(const hooks::Defaults defaults, hooks::read_defaults());
   const uint64_t buffers = options.single ? 1 : 2;
   TW_ASSIGN_OR_RETURN(out.buffer_bytes, size_of(options.buffer_size, "-T", defaults.buffer_bytes,
-                                                out.buffer_bytes, kBufferLimits));
+                                                out.buffer_bytes, hooks::kBufferLimits));
   TW_ASSIGN_OR_RETURN(out.log_bytes, size_of(options.log_size, "-L", defaults.log_bytes, 0,
-                                             log_limits(buffers)));
+                                             hooks::log_limits(buffers)));
   const uint64_t fits = out.log_bytes / buffers;
   if (out.log_bytes != 0 && out.buffer_bytes > fits) {
     if (!options.buffer_size.empty())
@@ -215,9 +217,9 @@ Status choose_sizes(const TraceOptions& options, hooks::SessionOptions& out) {
     fmt::print(stderr,
                "tracewell: a thread's buffer has {}, not {}, since {} the log of {} (-L); -L {} "
                "leaves it as it is\n",
-               size_text(fits), size_text(out.buffer_bytes),
-               options.single ? "it is to fit" : "two are to fit", size_text(out.log_bytes),
-               size_text(out.buffer_bytes * buffers));
+               hooks::size_text(fits), hooks::size_text(out.buffer_bytes),
+               options.single ? "it is to fit" : "two are to fit", hooks::size_text(out.log_bytes),
+               hooks::size_text(out.buffer_bytes * buffers));
     out.buffer_bytes = fits;
   }
   if (defaults.user_buffer_max && ::geteuid() != 0 && out.buffer_bytes > *defaults.user_buffer_max)
@@ -262,7 +264,7 @@ Result<hooks::SessionOptions> session_of(const TraceOptions& options, unsigned c
 Status set_up_components(const std::string& words) {
   if (words.empty()) return {};
   std::vector<std::string> arguments = {"ctctrl"};
-  for (const std::string_view word : list_words(words)) arguments.emplace_back(word);
+  for (const std::string_view word : hooks::list_words(words)) arguments.emplace_back(word);
   const int status = run_program(arguments);
   if (status == kOk) return {};
   return {status == kNothing ? Errc::NotFound : Errc::InvalidArgument,
@@ -335,7 +337,7 @@ Result<int> trace(const TraceOptions& options, const std::string& command) {
     TW_ASSIGN_OR_RETURN(channel, free_channel(control));
   }
   TW_ASSIGN_OR_RETURN(const hooks::SessionOptions session, session_of(options, channel, command));
-  if (!options.confined) TW_RETURN_IF_ERROR(kills_nobody());
+  if (!options.confined) TW_RETURN_IF_ERROR(hooks::kills_nobody());
   TW_RETURN_IF_ERROR(set_up_components(options.components));
   const bool goes_on = options.background || options.status_channel || !options.beside.empty();
   if (!options.until_end_of.empty() || !goes_on)
@@ -366,7 +368,8 @@ void add_options(CLI::App& app, TraceOptions& options) {
       ->excludes(circular);
   app.add_option("-T", options.buffer_size,
                  fmt::format("size of a thread's buffer, {} to {}: 512k, 2m (the default)",
-                             size_text(kBufferLimits.least), size_text(kBufferLimits.most)))
+                             hooks::size_text(hooks::kBufferLimits.least),
+                             hooks::size_text(hooks::kBufferLimits.most)))
       ->type_name("SIZE");
   app.add_option("-L", options.log_size,
                  "size of the log, whose oldest part goes then; without, it grows")

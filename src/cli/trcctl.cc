@@ -15,6 +15,7 @@
 #include "hooks/control/control.h"
 #include "hooks/control/defaults.h"
 #include "hooks/session/session.h"
+#include "hooks/words/sizes.h"
 
 namespace tracewell::cli {
 namespace {
@@ -51,10 +52,10 @@ Result<int> list_defaults() {
   return static_cast<int>(kOk);
 }
 
-Status set_size(const std::string& text, const char* option, const SizeLimits& limits,
+Status set_size(const std::string& text, const char* option, const hooks::SizeLimits& limits,
                 std::optional<uint64_t>& to) {
   if (text.empty()) return {};
-  TW_ASSIGN_OR_RETURN(to, size_within(text, option, limits));
+  TW_ASSIGN_OR_RETURN(to, hooks::size_within(text, option, limits));
   return {};
 }
 
@@ -72,9 +73,10 @@ Result<int> defaults(const DefaultsOptions& options) {
     return {Errc::InvalidArgument, "-N: only root says how much others may have"};
   const auto change = [&](hooks::Defaults& own) -> Status {
     if (options.restore) own = {};
-    TW_RETURN_IF_ERROR(set_size(options.log_size, "-L", log_limits(1), own.log_bytes));
-    TW_RETURN_IF_ERROR(set_size(options.buffer_size, "-T", kBufferLimits, own.buffer_bytes));
-    TW_RETURN_IF_ERROR(set_size(options.buffer_max, "-N", kBufferLimits, own.user_buffer_max));
+    TW_RETURN_IF_ERROR(set_size(options.log_size, "-L", hooks::log_limits(1), own.log_bytes));
+    TW_RETURN_IF_ERROR(set_size(options.buffer_size, "-T", hooks::kBufferLimits, own.buffer_bytes));
+    TW_RETURN_IF_ERROR(
+        set_size(options.buffer_max, "-N", hooks::kBufferLimits, own.user_buffer_max));
     TW_RETURN_IF_ERROR(set_path(options.log, own.log));
     return set_path(options.component_folder, own.component_folder);
   };

@@ -11,9 +11,10 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/hook_groups.h"
 #include "cli/hook_session.h"
 #include "hooks/control/defaults.h"
+#include "hooks/words/hook_groups.h"
+#include "hooks/words/hook_ids.h"
 
 namespace tracewell::cli {
 namespace {
@@ -26,28 +27,29 @@ struct GroupOptions {
   std::vector<std::string> names;
 };
 
-using Groups = std::vector<HookGroup>;
-using Lines = std::vector<HookGroupLine>;
+using Groups = std::vector<hooks::HookGroup>;
+using Lines = std::vector<hooks::HookGroupLine>;
 
 Error no_such_group(std::string_view name) {
   return {Errc::NotFound, fmt::format("there is no event group '{}'", printable(name)), {}};
 }
 
 Result<int> list_groups(const std::vector<std::string_view>& names) {
-  TW_ASSIGN_OR_RETURN(Groups groups, read_hook_groups());
+  TW_ASSIGN_OR_RETURN(Groups groups, own_hook_groups());
   for (const std::string_view name : names)
-    if (!find_hook_group(groups, name)) return no_such_group(name);
+    if (!hooks::find_hook_group(groups, name)) return no_such_group(name);
   if (!names.empty())
-    std::erase_if(groups, [&](const HookGroup& one) {
+    std::erase_if(groups, [&](const hooks::HookGroup& one) {
       return std::ranges::count(names, std::string_view(one.name)) == 0;
     });
-  fmt::print("{}", list_hook_groups(groups));
+  fmt::print("{}", hooks::list_hook_groups(groups));
   return static_cast<int>(kOk);
 }
 
 Status check_name(std::string_view name) {
-  TW_ASSIGN_OR_RETURN(const Groups all, read_hook_groups());
-  if (const HookGroup* one = find_hook_group(all, name); one && one->type == "reserved")
+  TW_ASSIGN_OR_RETURN(const Groups all, own_hook_groups());
+  const hooks::HookGroup* const one = hooks::find_hook_group(all, name);
+  if (one && one->type == "reserved")
     return {Errc::InvalidArgument,
             fmt::format("the group '{}' is reserved, and cannot be changed", printable(name))};
   const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) {
@@ -69,8 +71,8 @@ Status check_description(std::string_view text) {
 }
 
 Lines::iterator find_line(Lines& own, std::string_view name) {
-  return std::ranges::find_if(own, [&](const HookGroupLine& line) {
-    const auto* group = std::get_if<HookGroup>(&line);
+  return std::ranges::find_if(own, [&](const hooks::HookGroupLine& line) {
+    const auto* group = std::get_if<hooks::HookGroup>(&line);
     return group && group->name == name;
   });
 }
@@ -88,8 +90,9 @@ Status set_group(Lines& own, const GroupOptions& options, std::string_view name)
     return {Errc::InvalidArgument,
             fmt::format("the group '{}' is there already (-u changes it)", printable(name))};
   if (options.update && found == own.end()) return no_such_group(name);
-  if (options.add) found = own.insert(own.end(), HookGroup{std::string(name), "", "normal", ""});
-  HookGroup& group = std::get<HookGroup>(*found);
+  if (options.add)
+    found = own.insert(own.end(), hooks::HookGroup{std::string(name), "", "normal", ""});
+  hooks::HookGroup& group = std::get<hooks::HookGroup>(*found);
   if (options.described->count() != 0) group.description = options.description;
   if (options.hooked->count() != 0) group.hooks = options.hooks;
   return {};
@@ -106,16 +109,16 @@ Result<int> change_groups(const GroupOptions& options,
                                    : options.add  ? "which hooks? -h is missing"
                                                   : "-u needs -d, -h or both"};
   if (hooked) {
-    TW_ASSIGN_OR_RETURN(const std::vector<uint16_t> ids, hook_ids(options.hooks));
+    TW_ASSIGN_OR_RETURN(const std::vector<uint16_t> ids, hooks::hook_ids(options.hooks));
     if (ids.empty()) return {Errc::InvalidArgument, "-h: no hooks"};
   }
   if (described) TW_RETURN_IF_ERROR(check_description(options.description));
-  TW_ASSIGN_OR_RETURN(const std::string path, hook_groups_path(hooks::StateUse::Write));
+  TW_ASSIGN_OR_RETURN(const std::string path, hooks::hook_groups_path(hooks::StateUse::Write));
   const auto change = [&](const std::string& text) -> Result<std::string> {
-    TW_ASSIGN_OR_RETURN(Lines own, parse_hook_groups(text, path));
+    TW_ASSIGN_OR_RETURN(Lines own, hooks::parse_hook_groups(text, path));
     for (const std::string_view name : names)
       TW_RETURN_IF_ERROR(options.remove ? remove_group(own, name) : set_group(own, options, name));
-    return hook_groups_text(own);
+    return hooks::hook_groups_text(own);
   };
   TW_RETURN_IF_ERROR(hooks::change_file(path, change));
   return static_cast<int>(kOk);
@@ -126,7 +129,7 @@ Result<int> event_groups(const GroupOptions& options) {
   if (asked > 1) return {Errc::InvalidArgument, "one of -l, -r, -a and -u"};
   std::vector<std::string_view> names;
   for (const std::string& text : options.names)
-    for (const std::string_view name : list_words(text)) names.push_back(name);
+    for (const std::string_view name : hooks::list_words(text)) names.push_back(name);
   if (options.list || asked == 0) return list_groups(names);
   return change_groups(options, names);
 }

@@ -13,10 +13,10 @@
 #include "base/text.h"
 #include "base/text_file.h"
 #include "cli/command.h"
-#include "cli/hook_session.h"
 #include "cli/report_logs.h"
 #include "cli/terminal.h"
 #include "hooks/control/defaults.h"
+#include "hooks/words/hook_ids.h"
 #include "report/compile.h"
 #include "report/template_update.h"
 
@@ -52,7 +52,7 @@ Result<int> extract(const std::string& path, const std::string& list) {
   TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
   TW_RETURN_IF_ERROR(check_templates(text, path));
   std::vector<uint16_t> hooks;
-  for (const std::string_view word : list_words(list)) {
+  for (const std::string_view word : hooks::list_words(list)) {
     const auto hook = report::parse_hook(word);
     if (!hook)
       return {Errc::InvalidArgument,

@@ -96,4 +96,20 @@ std::vector<ConfinedProgram> confined_programs() {
   return out;
 }
 
+Status kills_nobody() {
+  const std::vector<ConfinedProgram> all = confined_programs();
+  if (all.empty()) return {};
+  const ConfinedProgram& first = all.front();
+  const std::string more =
+      all.size() == 1 ? "" : fmt::format(" ({} more do)", all.size() - 1);
+  const std::string_view whether =
+      first.may_have_none ? ". It lets nobody see whether it has trace hooks: then" : ", and";
+  return {Errc::Unsupported,
+          fmt::format("{} (process {}) restricts its system calls (seccomp){}{} its filter may "
+                      "kill it for those of its first hook in a trace. End it first, or say "
+                      "--confined if its filter allows them (tracewell/hooks.h lists them){}",
+                      printable(first.path), first.pid, more, whether,
+                      first.may_have_none ? ", or if it has none" : "")};
+}
+
 }  // namespace tracewell::hooks

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace tracewell::hooks {
 
 struct ConfinedProgram {
@@ -21,5 +23,8 @@ struct ConfinedProgram {
 /// elsewhere, and it is not counted. Before Linux 5.9 the number of filters is not told. By pid,
 /// those that have hooks for sure first.
 std::vector<ConfinedProgram> confined_programs();
+/// An error where a program of this user's could be killed by its own filter of system calls once
+/// it is traced.
+Status kills_nobody();
 
 }  // namespace tracewell::hooks

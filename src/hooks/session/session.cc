@@ -308,6 +308,12 @@ std::vector<unsigned> active_channels(const Control& control) {
   return out;
 }
 
+unsigned channel_of(const Control& control, const std::optional<unsigned>& asked) {
+  if (asked) return *asked;
+  const auto active = active_channels(control);
+  return active.size() == 1 ? active[0] : 0;
+}
+
 std::string log_path_of(const Control& control, unsigned channel) {
   return log_of(control.channel(channel));
 }

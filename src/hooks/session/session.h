@@ -64,6 +64,8 @@ Status stop_session(Control& control, unsigned channel, Rest rest = Rest::Kept,
                     const GivesUp& gives_up = {}, std::optional<Folder>* log = nullptr);
 /// Channels that a session runs on.
 std::vector<unsigned> active_channels(const Control& control);
+/// The channel asked for; 0; or the only one that is active.
+unsigned channel_of(const Control& control, const std::optional<unsigned>& asked);
 std::string log_path_of(const Control& control, unsigned channel);
 
 /// The work of an alternate session's collector, in a process of its own; returns when the session

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -11,7 +12,7 @@
 #include "base/result.h"
 #include "hooks/control/defaults.h"
 
-namespace tracewell::cli {
+namespace tracewell::hooks {
 
 struct HookGroup {
   std::string name;
@@ -22,7 +23,7 @@ struct HookGroup {
 
 /// $TRACEWELL_EVENT_GROUPS; or /var/adm/ras/evgrp for root, $XDG_STATE_HOME/tracewell/evgrp for
 /// others: state_path(). A group a line, as AIX lists them: name - description (type) "hooks".
-Result<std::string> hook_groups_path(hooks::StateUse use = hooks::StateUse::Read);
+Result<std::string> hook_groups_path(StateUse use = StateUse::Read);
 
 /// A line of such a file: a group; or what means nothing, which stays as it is: an empty line, or
 /// one that begins with #.
@@ -31,15 +32,18 @@ using HookGroupLine = std::variant<HookGroup, std::string>;
 Result<std::vector<HookGroupLine>> parse_hook_groups(std::string_view text, std::string_view path);
 std::string hook_groups_text(const std::vector<HookGroupLine>& lines);
 
-/// Those of the file, which may not be there, behind those that are always there.
-Result<std::vector<HookGroup>> read_hook_groups();
+/// Those of the file, which may not be there, behind those that are always there; nullopt: no file
+/// is to be believed.
+Result<std::vector<HookGroup>> read_hook_groups(const std::optional<std::string>& path);
 /// The same lines.
 std::string list_hook_groups(const std::vector<HookGroup>& groups);
 
 /// nullptr: there is none.
 const HookGroup* find_hook_group(const std::vector<HookGroup>& groups, std::string_view name);
 
-/// Ids of all hooks of the groups, whose names have commas or blanks between them.
-Result<std::vector<uint16_t>> hooks_of_groups(std::string_view names);
+/// Ids of all hooks of those of the groups whose names these are, with commas or blanks between
+/// them.
+Result<std::vector<uint16_t>> hooks_of_groups(const std::vector<HookGroup>& groups,
+                                              std::string_view names);
 
-}  // namespace tracewell::cli
+}  // namespace tracewell::hooks

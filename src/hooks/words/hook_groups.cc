@@ -1,4 +1,4 @@
-#include "cli/hook_groups.h"
+#include "hooks/words/hook_groups.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,10 +9,10 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "base/text_file.h"
-#include "cli/hook_session.h"
 #include "hooks/control/defaults.h"
+#include "hooks/words/hook_ids.h"
 
-namespace tracewell::cli {
+namespace tracewell::hooks {
 namespace {
 
 std::vector<HookGroup> reserved_groups() {
@@ -52,8 +52,8 @@ std::string group_text(const HookGroup& one) {
 
 }  // namespace
 
-Result<std::string> hook_groups_path(hooks::StateUse use) {
-  return hooks::state_path("TRACEWELL_EVENT_GROUPS", "/var/adm/ras/evgrp", "evgrp", use);
+Result<std::string> hook_groups_path(StateUse use) {
+  return state_path("TRACEWELL_EVENT_GROUPS", "/var/adm/ras/evgrp", "evgrp", use);
 }
 
 Result<std::vector<HookGroupLine>> parse_hook_groups(std::string_view text,
@@ -83,9 +83,8 @@ std::string hook_groups_text(const std::vector<HookGroupLine>& lines) {
   return out;
 }
 
-Result<std::vector<HookGroup>> read_hook_groups() {
+Result<std::vector<HookGroup>> read_hook_groups(const std::optional<std::string>& path) {
   std::vector<HookGroup> out = reserved_groups();
-  const auto path = believed_path(hook_groups_path());
   if (!path || !is_there(*path)) return out;
   TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(*path));
   TW_ASSIGN_OR_RETURN(const std::vector<HookGroupLine> own, parse_hook_groups(text, *path));
@@ -105,8 +104,8 @@ const HookGroup* find_hook_group(const std::vector<HookGroup>& groups, std::stri
   return found == groups.end() ? nullptr : &*found;
 }
 
-Result<std::vector<uint16_t>> hooks_of_groups(std::string_view names) {
-  TW_ASSIGN_OR_RETURN(const std::vector<HookGroup> groups, read_hook_groups());
+Result<std::vector<uint16_t>> hooks_of_groups(const std::vector<HookGroup>& groups,
+                                              std::string_view names) {
   std::vector<uint16_t> out;
   for (const std::string_view name : list_words(names)) {
     const HookGroup* group = find_hook_group(groups, name);
@@ -120,4 +119,4 @@ Result<std::vector<uint16_t>> hooks_of_groups(std::string_view names) {
   return out;
 }
 
-}  // namespace tracewell::cli
+}  // namespace tracewell::hooks
