@@ -20,13 +20,14 @@
 #include "cli/command.h"
 #include "cli/held_signals.h"
 #include "cli/hook_session.h"
-#include "cli/trace_collector.h"
 #include "cli/trace_foreground.h"
 #include "hooks/control/defaults.h"
 #include "hooks/log/log_use.h"
 #include "hooks/programs/confined_programs.h"
 #include "hooks/programs/own_process.h"
 #include "hooks/session/session.h"
+#include "hooks/session/session_guard.h"
+#include "hooks/session/start_collector.h"
 #include "hooks/words/hook_ids.h"
 #include "hooks/words/sizes.h"
 
@@ -275,7 +276,7 @@ Status set_up_components(const std::string& words) {
 Status start(hooks::Control& control, const hooks::SessionOptions& session) {
   TW_RETURN_IF_ERROR(hooks::start_session(control, session));
   if (session.buffering != hooks::Buffering::Alternate) return {};
-  Status status = start_collector(control, session.channel);
+  Status status = hooks::start_collector(control, session.channel);
   if (!status.ok()) static_cast<void>(hooks::stop_session(control, session.channel));
   return status;
 }
@@ -299,7 +300,7 @@ Result<int> trace_in_foreground(hooks::Control& control, const hooks::SessionOpt
                                 const std::string& command) {
   const HeldSignals signals;
   TW_RETURN_IF_ERROR(start(control, session));
-  auto guard = SessionGuard::start(control, session.channel);
+  auto guard = hooks::SessionGuard::start(control, session.channel);
   if (!guard.ok()) {
     static_cast<void>(hooks::stop_session(control, session.channel));
     return std::move(guard).error();

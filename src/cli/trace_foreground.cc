@@ -1,6 +1,5 @@
 #include "cli/trace_foreground.h"
 
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/detached.h"
+#include "base/unique_fd.h"
 #include "cli/hook_session.h"
 #include "cli/interrupt.h"
 #include "hooks/session/session.h"
@@ -93,30 +92,6 @@ Result<pid_t> spawn_shell(const std::string& command, const sigset_t& mask) {
 }
 
 }  // namespace
-
-Result<SessionGuard> SessionGuard::start(hooks::Control& control, unsigned channel) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return errno_error("pipe");
-  const UniqueFd reading(ends[0]);
-  UniqueFd writing(ends[1]);
-  const uint32_t session = control.channel(channel).session;
-  TW_RETURN_IF_ERROR(start_detached("tw-guard", [&] {
-    writing.reset();
-    char byte;
-    ssize_t got;
-    while ((got = ::read(reading.get(), &byte, 1)) < 0 && errno == EINTR) {
-    }
-    if (got == 0 && control.channel(channel).session == session)
-      static_cast<void>(hooks::stop_session(control, channel));
-    return 0;
-  }));
-  return SessionGuard(std::move(writing));
-}
-
-void SessionGuard::dismiss() {
-  static_cast<void>(!::write(fd_.get(), "", 1));
-  fd_.reset();
-}
 
 Result<Waited> run_shell(const std::string& command, const HeldSignals& signals) {
   TW_ASSIGN_OR_RETURN(const pid_t child, spawn_shell(command, blocked_before()));

@@ -3,25 +3,11 @@
 
 #include <string>
 
-#include "base/file.h"
 #include "base/result.h"
 #include "cli/held_signals.h"
 #include "hooks/control/control.h"
 
 namespace tracewell::cli {
-
-/// Ends the session of a command that dies before it could: its process sees the command go, also
-/// when it was killed by a signal that nobody can catch.
-class SessionGuard {
- public:
-  static Result<SessionGuard> start(hooks::Control& control, unsigned channel);
-  /// The session has ended, or is to go on.
-  void dismiss();
-
- private:
-  explicit SessionGuard(UniqueFd fd) : fd_(std::move(fd)) {}
-  UniqueFd fd_;  // a pipe's end: the other one is at the guard
-};
 
 /// How a wait came to its end.
 struct Waited {

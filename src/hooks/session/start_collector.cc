@@ -1,4 +1,4 @@
-#include "cli/trace_collector.h"
+#include "hooks/session/start_collector.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,18 +6,18 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "cli/detached.h"
+#include "hooks/session/detached.h"
 #include "hooks/session/session.h"
 
-namespace tracewell::cli {
+namespace tracewell::hooks {
 
-Status start_collector(hooks::Control& control, unsigned channel) {
+Status start_collector(Control& control, unsigned channel) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return errno_error("pipe");
   UniqueFd reading(ends[0]), writing(ends[1]);
   TW_RETURN_IF_ERROR(start_detached("tw-hooks", [&] {
     reading.reset();
-    const Status status = hooks::run_collector(control, channel, [&] {
+    const Status status = run_collector(control, channel, [&] {
       static_cast<void>(!::write(writing.get(), "", 1));
       writing.reset();
     });
@@ -32,4 +32,4 @@ Status start_collector(hooks::Control& control, unsigned channel) {
   return {};
 }
 
-}  // namespace tracewell::cli
+}  // namespace tracewell::hooks

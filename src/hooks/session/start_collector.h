@@ -5,10 +5,10 @@
 #include "base/result.h"
 #include "hooks/control/control.h"
 
-namespace tracewell::cli {
+namespace tracewell::hooks {
 
 /// Starts it; it has its lock on the log when this returns. It ends by itself with the session, is
 /// no child that anybody waits for, and keeps no terminal, folder or file of ours in use.
-Status start_collector(hooks::Control& control, unsigned channel);
+Status start_collector(Control& control, unsigned channel);
 
-}  // namespace tracewell::cli
+}  // namespace tracewell::hooks

@@ -1,4 +1,4 @@
-#include "cli/detached.h"
+#include "hooks/session/detached.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -16,7 +16,7 @@
 #include "base/named.h"
 #include "base/text.h"
 
-namespace tracewell::cli {
+namespace tracewell::hooks {
 namespace {
 
 /// What whoever called the command had open for what it starts: the end of a pipe that somebody
@@ -74,4 +74,4 @@ Status start_detached(const char* name, const std::function<int()>& work) {
   return {};
 }
 
-}  // namespace tracewell::cli
+}  // namespace tracewell::hooks
