@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/owners.h"
+#include "base/paths.h"
 #include "base/text.h"
 
 namespace tracewell {
@@ -91,6 +92,16 @@ Result<Folder::Entry> Folder::holding(const Place& place, const std::string& pat
 Result<Folder> Folder::found(const std::string& path, const FoundRules& rules) {
   TW_ASSIGN_OR_RETURN(UniqueFd fd, open_found_folder(path, rules));
   return Folder(std::move(fd), path);
+}
+
+Result<Folder> Folder::found_in(const Folder* folder, const std::string& path) {
+  if (folder == nullptr) return named(path);
+  FoundRules rules;
+  rules.folder = folder->fd();
+  auto inside = found(file_name_of(path), rules);
+  if (!inside.ok()) return std::move(inside).error().within(printable(path));
+  inside->call(path);
+  return inside;
 }
 
 Result<Folder> Folder::make(const std::string& path) {

@@ -29,6 +29,9 @@ class Folder {
   static Result<Entry> holding(const Place& place, const std::string& path);
   /// It was found: base/open.h's rules.
   static Result<Folder> found(const std::string& path, const FoundRules& rules = {});
+  /// The same of the last name of `path`, in the folder that it was found in; nullptr = it was
+  /// named.
+  static Result<Folder> found_in(const Folder* folder, const std::string& path);
   /// Made when it is not there; the parents are, and its mode is 0700. A link is not followed.
   static Result<Folder> make(const std::string& path);
 

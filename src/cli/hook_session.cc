@@ -1,6 +1,5 @@
 #include "cli/hook_session.h"
 
-#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -9,11 +8,10 @@
 #include "base/folder.h"
 #include "base/text.h"
 #include "cli/counted.h"
-#include "formats/hooklog_packets.h"
+#include "hooks/log/lost_hooks.h"
 #include "hooks/programs/unseen_programs.h"
 #include "hooks/session/session.h"
 #include "hooks/words/hook_groups.h"
-#include "model/lost_count.h"
 
 namespace tracewell::cli {
 
@@ -48,22 +46,11 @@ void tell_collectors(const hooks::Control& control) {
 
 void tell_lost_hooks(const std::optional<Folder>& log, const std::function<bool()>& stop) {
   if (!log) return;
-  ProblemLog unused;
-  formats::HooklogPackets packets;
-  packets.stop = stop;
-  packets.add_folder(*log, unused);
-  uint64_t count = 0;
-  bool uncounted = false;
-  for (const auto& [id, stream] : packets.streams) {
-    // Each packet tells of its ring's until then.
-    uint64_t lost = stream.lost;
-    for (const formats::HooklogPacket& one : stream.packets) lost = std::max(lost, one.head.lost);
-    count = lost_sum(count, lost_count(lost));
-    uncounted |= lost_count(lost) != lost;
-  }
-  if (count == 0 && !uncounted) return;
-  const std::string hooks = count == 0 ? "it is not known how many hooks"
-                                       : counted(count, "hook") + (uncounted ? " and more" : "");
+  const hooks::LostHooks lost = hooks::lost_hooks(*log, stop);
+  if (!lost.any()) return;
+  const std::string hooks = lost.count == 0
+                                ? "it is not known how many hooks"
+                                : counted(lost.count, "hook") + (lost.uncounted ? " and more" : "");
   fmt::print(stderr, "tracewell: {} found no room (tracewell check {} says where); trace -T makes "
                      "room\n", hooks, printable(log->path()));
 }

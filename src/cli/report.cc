@@ -13,12 +13,12 @@
 #include "base/text.h"
 #include "base/text_file.h"
 #include "cli/command.h"
-#include "cli/component_logs.h"
 #include "cli/hook_session.h"
 #include "cli/report_options.h"
 #include "cli/report_run.h"
 #include "cli/terminal.h"
 #include "cli/trace_files.h"
+#include "hooks/components/component_logs.h"
 #include "hooks/session/session.h"
 #include "hooks/words/hook_groups.h"
 #include "report/report.h"
@@ -88,7 +88,7 @@ Status spares_inputs(const ReportArguments& arguments) {
   if (output == "-") return {};
   const std::string folder = parent_of(absolute_path(output));
   std::vector<std::string> inputs = arguments.templates;
-  for (const LogName& log : arguments.task.logs) inputs.push_back(log.path);
+  for (const hooks::LogName& log : arguments.task.logs) inputs.push_back(log.path);
   for (const std::string& path : inputs) {
     if (is_same_file(path, output))
       return {Errc::InvalidArgument, fmt::format("{} and {} are the same file; give another one "
@@ -130,7 +130,7 @@ Result<int> report_events(ReportArguments& arguments) {
   if (!arguments.components.empty()) {
     if (arguments.task.follow)
       return {Errc::InvalidArgument, "-l and --follow: what `ctctrl -D` wrote does not grow"};
-    TW_ASSIGN_OR_RETURN(const auto logs, component_logs(arguments.components));
+    TW_ASSIGN_OR_RETURN(const auto logs, hooks::component_logs(arguments.components));
     arguments.task.logs.insert(arguments.task.logs.end(), logs.begin(), logs.end());
   }
   fill_in(arguments);

@@ -9,9 +9,9 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
-#include "cli/log_owners.h"
 #include "hooks/control/control.h"
 #include "hooks/log/log_clock.h"
+#include "hooks/log/log_owner.h"
 #include "hooks/log/log_use.h"
 
 namespace tracewell::cli {
@@ -62,7 +62,7 @@ Result<FollowedLog> follow_log(const std::string& path) {
                                                                 *out.log.trace.problems));
   out.follow = follow.get();
   out.log.source = std::move(follow);
-  out.log.owner = owner_of_log(out.log, &out.follow->folder());
+  out.log.owner = hooks::owner_of_open_log(nullptr, true, &out.follow->folder());
   return out;
 }
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "cli/log_owners.h"
 #include "formats/hooklog_reader.h"
 #include "hooks/control/defaults.h"
 
@@ -38,13 +37,15 @@ std::string_view log_fact(const Catalog& catalog, std::string_view key) {
   return {};
 }
 
-Result<ReportLog> open_report_log(const LogName& name, InputOptions options) {
+Result<ReportLog> open_report_log(const hooks::LogName& name, InputOptions options) {
   ReportLog log;
   options.path = log.path = name.path;
   options.found_in = name.found_in;
   TW_ASSIGN_OR_RETURN(log.trace, open_trace(options));
   const auto* reader = dynamic_cast<const formats::HooklogReader*>(log.trace.source.get());
-  log.owner = owner_of_log(log, reader != nullptr ? reader->folder() : nullptr);
+  const bool in_folder = log.trace.format && log.trace.format->name == "hooklog" && log.path != "-";
+  log.owner = hooks::owner_of_open_log(log.trace.file.get(), in_folder,
+                                       reader != nullptr ? reader->folder() : nullptr);
   log.has_frames = log.trace.source->frames() != nullptr;
   TW_ASSIGN_OR_RETURN(log.source,
                       select_events(std::move(log.trace.source), {}, *log.trace.problems,

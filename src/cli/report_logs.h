@@ -10,6 +10,7 @@
 
 #include "cli/trace_files.h"
 #include "hooks/control/defaults.h"
+#include "hooks/log/log_owner.h"
 
 namespace tracewell::cli {
 
@@ -21,20 +22,16 @@ Result<std::string> default_templates(hooks::StateUse use = hooks::StateUse::Rea
 std::string_view log_fact(const Catalog& catalog, std::string_view key);
 
 /// One of the inputs.
-struct LogName {
-  std::string path;
-  std::shared_ptr<const Folder> found_in = {};  // nullptr = it was named. InputOptions
-};
 struct ReportLog {
   std::string path;
   OpenTrace trace;                 // without its source
   bool has_frames = false;         // of tracepoints, and nothing else
   std::unique_ptr<Source> source;  // watched, as select_events() does
-  std::optional<uint32_t> owner;   // log_owners.h
+  std::optional<uint32_t> owner;   // hooks/log/log_owner.h
   std::optional<int64_t> times_from_ns;  // where its events' times begin, if not all logs' do there
 };
 /// `options` say nothing of which one.
-Result<ReportLog> open_report_log(const LogName& name, InputOptions options);
+Result<ReportLog> open_report_log(const hooks::LogName& name, InputOptions options);
 
 /// As AIX has it, as far as it is known; ends with an empty line. `first_ns`: where times begin;
 /// nullopt where that is not known, or each log says it.

@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "cli/log_owners.h"
 #include "cli/lost_events.h"
 #include "cli/report_follow.h"
 #include "cli/report_rows.h"
@@ -53,7 +52,7 @@ class ReportRun {
   Status round(report::Report& report, filter::Merge& merge, std::span<ReportLog> logs);
   void add_logs(report::Report& report, std::span<ReportLog> logs);
   void note_stop(const ReportLog& log);
-  bool is_stopped(const LogName& name) const;
+  bool is_stopped(const hooks::LogName& name) const;
   void begin(report::Report& report, std::span<ReportLog> logs, std::optional<int64_t> first_ns);
   void tell_damage(report::Report& report, const ReportLog& log);
   /// Some events are left out: losses may be, and what was lost may be of the others.
@@ -102,9 +101,9 @@ void ReportRun::note_stop(const ReportLog& log) {
 }
 
 /// Of a file that was not opened yet.
-bool ReportRun::is_stopped(const LogName& name) const {
+bool ReportRun::is_stopped(const hooks::LogName& name) const {
   if (stopped_.empty()) return false;
-  const auto owner = owner_of_log(name);
+  const auto owner = hooks::owner_of_log(name);
   return owner && stopped_.contains(*owner);
 }
 
@@ -153,7 +152,7 @@ void ReportRun::tell_damage(report::Report& report, const ReportLog& log) {
 void ReportRun::add_logs(report::Report& report, std::span<ReportLog> logs) {
   std::vector<std::optional<uint32_t>> owners;
   for (const ReportLog& log : logs) owners.push_back(log.owner);
-  if (task_.merge || task_.follow) several_owners_ = are_several(owners);
+  if (task_.merge || task_.follow) several_owners_ = hooks::are_several(owners);
   for (size_t i = 0; i < logs.size(); ++i) {
     const Catalog& catalog = logs[i].source->catalog();
     report::LogFacts facts;
@@ -218,8 +217,8 @@ Status ReportRun::follow_files() {
 
 Status ReportRun::read_files() {
   std::vector<ReportLog> logs;
-  if (!task_.merge) several_owners_ = are_several(owners_of_logs(task_.logs));
-  for (const LogName& name : task_.logs) {
+  if (!task_.merge) several_owners_ = hooks::are_several(hooks::owners_of_logs(task_.logs));
+  for (const hooks::LogName& name : task_.logs) {
     const std::string& path = name.path;
     if (is_stopped(name)) continue;
     if (task_.verbose) fmt::print(stderr, "{}\n", printable(path));

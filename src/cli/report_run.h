@@ -11,7 +11,7 @@
 namespace tracewell::cli {
 
 struct ReportTask {
-  std::vector<LogName> logs;
+  std::vector<hooks::LogName> logs;
   InputOptions input;  // without a path
   std::string output = "-";
   std::string format = "text";

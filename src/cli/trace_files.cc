@@ -178,16 +178,6 @@ Result<std::shared_ptr<InputFile>> metadata_in(const Folder& folder) {
 
 }  // namespace
 
-Result<Folder> open_trace_folder(const std::string& path, const Folder* found_in) {
-  if (found_in == nullptr) return Folder::named(path);
-  FoundRules rules;
-  rules.folder = found_in->fd();
-  auto folder = Folder::found(file_name_of(path), rules);
-  if (!folder.ok()) return std::move(folder).error().within(printable(path));
-  folder->call(path);
-  return folder;
-}
-
 Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch) {
   OpenTrace trace;
   trace.problems = std::make_unique<ProblemLog>();
@@ -201,7 +191,7 @@ Result<OpenTrace> open_trace(const InputOptions& options, const OpenWatch& watch
   // A trace in the Common Trace Format is a folder, which is known by this file in it.
   std::shared_ptr<const Folder> folder;
   if (options.found_in || (options.path != "-" && is_folder(options.path))) {
-    TW_ASSIGN_OR_RETURN(Folder held, open_trace_folder(options.path, options.found_in.get()));
+    TW_ASSIGN_OR_RETURN(Folder held, Folder::found_in(options.found_in.get(), options.path));
     TW_ASSIGN_OR_RETURN(trace.file, metadata_in(held));
     folder = std::make_shared<const Folder>(std::move(held));
   } else {

@@ -35,9 +35,6 @@ struct InputOptions {
   /// operator's.
   std::shared_ptr<const Folder> found_in = {};
 };
-/// A trace that is a folder, such as a log of trace hooks. `found_in`: the folder that it was found
-/// in, which is where the last name of `path` is looked for; nullptr = the path was named.
-Result<Folder> open_trace_folder(const std::string& path, const Folder* found_in);
 /// FILE, --input-format, --endian, --strict.
 void add_input_options(CLI::App& app, InputOptions& options);
 /// The same without FILE.

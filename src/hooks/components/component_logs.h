@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/report_logs.h"
+#include "hooks/log/log_owner.h"
 
-namespace tracewell::cli {
+namespace tracewell::hooks {
 
 /// `list` is what trcrpt -l takes: names with commas or blanks between them, or all; then the
 /// folder, behind a colon, if it is not default_component_folder(). Names are patterns, as for
@@ -16,4 +16,4 @@ namespace tracewell::cli {
 /// none.
 Result<std::vector<LogName>> component_logs(std::string_view list);
 
-}  // namespace tracewell::cli
+}  // namespace tracewell::hooks

@@ -1,5 +1,5 @@
 // Whose a log is, where its name leads elsewhere by the time that this is asked.
-#include "cli/log_owners.h"
+#include "hooks/log/log_owner.h"
 
 #include <unistd.h>
 
@@ -10,10 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "base/folder.h"
-#include "formats/format.h"
 
-namespace tracewell::cli {
+namespace tracewell::hooks {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,41 +33,36 @@ class LogOwners : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(root); }
 
-  /// As a log is that was opened, but for its events.
-  ReportLog opened() const {
-    ReportLog log;
-    log.path = root / "one";
+  std::shared_ptr<InputFile> opened() const {
     auto file = InputFile::open(root / "one" / "metadata");
     EXPECT_TRUE(file.ok());
-    if (file.ok()) log.trace.file = *std::move(file);
-    log.trace.format = formats::find_format("hooklog");
-    return log;
+    return file.ok() ? *std::move(file) : nullptr;
   }
   fs::path root;
 };
 
 TEST_F(LogOwners, TheOpenFileIsToBeInTheFolder) {
-  const ReportLog log = opened();
+  const auto log = opened();
   const auto before = Folder::named(root / "one");
   ASSERT_TRUE(before.ok());
-  EXPECT_EQ(owner_of_log(log, &*before), ::getuid());
+  EXPECT_EQ(owner_of_open_log(log.get(), true, &*before), ::getuid());
   fs::rename(root / "one", root / "away");
   fs::create_directory_symlink(root / "two", root / "one");
   const auto after = Folder::named(root / "one");
   ASSERT_TRUE(after.ok());
-  EXPECT_EQ(owner_of_log(log, &*after), std::nullopt);
-  EXPECT_EQ(owner_of_log(log, &*before), ::getuid());
-  EXPECT_EQ(owner_of_log(log, nullptr), std::nullopt);
+  EXPECT_EQ(owner_of_open_log(log.get(), true, &*after), std::nullopt);
+  EXPECT_EQ(owner_of_open_log(log.get(), true, &*before), ::getuid());
+  EXPECT_EQ(owner_of_open_log(log.get(), true, nullptr), std::nullopt);
 }
 
 TEST_F(LogOwners, AFileThatAllMayWriteIsNobodys) {
   fs::permissions(root / "one" / "metadata", fs::perms::others_write, fs::perm_options::add);
-  const ReportLog log = opened();
+  const auto log = opened();
   const auto folder = Folder::named(root / "one");
   ASSERT_TRUE(folder.ok());
-  EXPECT_EQ(owner_of_log(log, &*folder), std::nullopt);
+  EXPECT_EQ(owner_of_open_log(log.get(), true, &*folder), std::nullopt);
   EXPECT_EQ(owner_of_log(LogName{root / "one" / "metadata"}), std::nullopt);
 }
 
 }  // namespace
-}  // namespace tracewell::cli
+}  // namespace tracewell::hooks

@@ -1,4 +1,4 @@
-#include "cli/component_logs.h"
+#include "hooks/components/component_logs.h"
 
 #include <fnmatch.h>
 
@@ -13,7 +13,7 @@
 #include "hooks/components/components.h"
 #include "hooks/words/hook_ids.h"
 
-namespace tracewell::cli {
+namespace tracewell::hooks {
 namespace {
 
 /// Other logs may be beside them. One that cannot be read is for the report to complain of.
@@ -30,7 +30,7 @@ bool is_component_log(const Folder& folder, const std::string& name) {
 Result<std::vector<std::string>> names_in(const Folder& folder) {
   TW_ASSIGN_OR_RETURN(std::vector<std::string> names, folder.names());
   std::erase_if(names, [&](const std::string& name) {
-    return hooks::is_old_dump(name) || !is_component_log(folder, name);
+    return is_old_dump(name) || !is_component_log(folder, name);
   });
   return names;
 }
@@ -41,7 +41,7 @@ Result<std::vector<LogName>> component_logs(std::string_view list) {
   const std::string_view patterns = take_until(list, ':');
   std::string folder(list);
   if (folder.empty()) {
-    TW_ASSIGN_OR_RETURN(folder, hooks::default_component_folder());
+    TW_ASSIGN_OR_RETURN(folder, default_component_folder());
   }
   auto named = Folder::named(folder);
   // That no component has a log is another answer.
@@ -50,7 +50,7 @@ Result<std::vector<LogName>> component_logs(std::string_view list) {
   TW_ASSIGN_OR_RETURN(const std::vector<std::string> names, names_in(*held));
   std::vector<bool> chosen(names.size());
   bool any = false;
-  for (const std::string_view word : hooks::list_words(patterns)) {
+  for (const std::string_view word : list_words(patterns)) {
     const std::string pattern(word == "all" ? "*" : word);
     bool found = false;
     for (size_t i = 0; i < names.size(); ++i) {
@@ -69,4 +69,4 @@ Result<std::vector<LogName>> component_logs(std::string_view list) {
   return out;
 }
 
-}  // namespace tracewell::cli
+}  // namespace tracewell::hooks

@@ -1,4 +1,4 @@
-#include "cli/log_owners.h"
+#include "hooks/log/log_owner.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 #include "base/paths.h"
 #include "formats/hooklog_packets.h"
 
-namespace tracewell::cli {
+namespace tracewell::hooks {
 namespace {
 
 using Owner = std::optional<uint32_t>;
@@ -64,21 +64,21 @@ std::optional<uint32_t> owner_of_log(const LogName& name) {
   const auto facts = facts_at(name.path == "-" ? "/dev/stdin" : name.path);
   if (!facts) return std::nullopt;
   if (name.found_in || facts->kind == FileFacts::Kind::Folder) {
-    const auto folder = open_trace_folder(name.path, name.found_in.get());
+    const auto folder = Folder::found_in(name.found_in.get(), name.path);
     return folder.ok() ? owner_of_folder(*folder) : std::nullopt;
   }
   if (facts->kind != FileFacts::Kind::Regular || (facts->mode & 0002) != 0) return std::nullopt;
   return one_user(facts->owner);
 }
 
-std::optional<uint32_t> owner_of_log(const ReportLog& log, const Folder* folder) {
-  if (!log.trace.file) return folder != nullptr ? owner_of_folder(*folder) : std::nullopt;
-  const FileFacts& facts = log.trace.file->facts();
+std::optional<uint32_t> owner_of_open_log(const InputFile* file, bool in_folder,
+                                          const Folder* folder) {
+  if (file == nullptr) return folder != nullptr ? owner_of_folder(*folder) : std::nullopt;
+  const FileFacts& facts = file->facts();
   if (facts.kind != FileFacts::Kind::Regular || (facts.mode & 0002) != 0) return std::nullopt;
-  // A log's files are in a folder: also where one of them was named.
-  if (log.trace.format && log.trace.format->name == "hooklog" && log.path != "-")
-    return folder != nullptr && has_file(*folder, *log.trace.file) ? owner_of_folder(*folder)
-                                                                   : std::nullopt;
+  // Also where one of them was named.
+  if (in_folder)
+    return folder != nullptr && has_file(*folder, *file) ? owner_of_folder(*folder) : std::nullopt;
   return one_user(facts.owner);
 }
 
@@ -94,4 +94,4 @@ bool are_several(std::span<const std::optional<uint32_t>> owners) {
          }) != owners.end();
 }
 
-}  // namespace tracewell::cli
+}  // namespace tracewell::hooks
