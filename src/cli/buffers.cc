@@ -10,7 +10,7 @@
 #include "cli/counted.h"
 #include "cli/json_document.h"
 #include "cli/text_sink.h"
-#include "server/buffer_files.h"
+#include "server/buffers/buffer_files.h"
 
 namespace tracewell::cli {
 namespace {

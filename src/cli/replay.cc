@@ -14,12 +14,12 @@
 #include "cli/serve_options.h"
 #include "cli/step_history.h"
 #include "cli/trace_files.h"
+#include "server/connection/transport.h"
 #include "server/log.h"
-#include "server/opening.h"
 #include "server/quit_signals.h"
-#include "server/recording.h"
-#include "server/replay_loop.h"
-#include "server/transport.h"
+#include "server/replay/opening.h"
+#include "server/replay/recording.h"
+#include "server/replay/replay_loop.h"
 
 namespace tracewell::cli {
 namespace {

@@ -11,10 +11,10 @@
 #include "base/thread.h"
 #include "cli/command.h"
 #include "cli/serve_options.h"
-#include "server/buffer_files.h"
-#include "server/live.h"
-#include "server/settings.h"
-#include "server/transport.h"
+#include "server/buffers/buffer_files.h"
+#include "server/connection/transport.h"
+#include "server/live/live.h"
+#include "server/live/settings.h"
 
 namespace tracewell::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "cli/unknown_option.h"
 #include "cli/version.h"
-#include "server/transport.h"
+#include "server/connection/transport.h"
 
 namespace tracewell::cli {
 namespace {

@@ -1,5 +1,5 @@
 // The Door: who gets past it, in which order, and what becomes of the others.
-#include "server/door.h"
+#include "server/connection/door.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include "server/peer.h"
+#include "server/connection/peer.h"
 
 namespace tracewell::server {
 namespace {

@@ -1,5 +1,5 @@
 // What ended servers have left: how much of it stays, and what nobody removes unasked.
-#include "server/left_buffers.h"
+#include "server/buffers/left_buffers.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

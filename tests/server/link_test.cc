@@ -1,5 +1,5 @@
 // Link: the main thread and the watching one look at the same connection.
-#include "server/link.h"
+#include "server/connection/link.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Where a server listens: a debugger that is told the same name must never reach somebody else.
-#include "server/listener.h"
+#include "server/connection/listener.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

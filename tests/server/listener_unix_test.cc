@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "server/listener.h"
+#include "server/connection/listener.h"
 
 namespace fs = std::filesystem;
 

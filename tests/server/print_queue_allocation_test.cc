@@ -11,7 +11,7 @@
 
 #include "base/unique_fd.h"
 #include "counted_allocations.h"
-#include "server/print_queue.h"
+#include "server/live/print_queue.h"
 
 namespace tracewell::server {
 namespace {

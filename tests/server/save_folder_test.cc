@@ -15,7 +15,7 @@
 #include "agent/trace_source.h"
 #include "base/file.h"
 #include "model/stream.h"
-#include "server/save_folder.h"
+#include "server/live/save_folder.h"
 #include "target/fake/fake_target.h"
 
 namespace tracewell::server {

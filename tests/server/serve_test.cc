@@ -14,11 +14,11 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "server/link.h"
+#include "server/connection/link.h"
+#include "server/connection/transport.h"
+#include "server/live/loop.h"
+#include "server/live/thread_db_path.h"
 #include "server/log.h"
-#include "server/loop.h"
-#include "server/thread_db_path.h"
-#include "server/transport.h"
 #include "target/fake/fake_target.h"
 
 namespace tracewell::server {

@@ -3,9 +3,9 @@
 
 #include <string_view>
 
+#include "server/live/save_folder.h"
+#include "server/live/thread_db_path.h"
 #include "server/log.h"
-#include "server/save_folder.h"
-#include "server/thread_db_path.h"
 
 namespace tracewell::server {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "server/transport.h"
+#include "server/connection/transport.h"
 
 namespace tracewell::server {
 

@@ -1,4 +1,4 @@
-#include "server/left_buffers.h"
+#include "server/buffers/left_buffers.h"
 
 #include <algorithm>
 #include <utility>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "server/transport.h"
+#include "server/connection/transport.h"
 
 namespace tracewell::server {
 

@@ -1,4 +1,4 @@
-#include "server/link.h"
+#include "server/connection/link.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "server/peer.h"
+#include "server/connection/peer.h"
 
 #include <arpa/inet.h>
 #include <linux/inet_diag.h>

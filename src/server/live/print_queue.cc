@@ -1,4 +1,4 @@
-#include "server/print_queue.h"
+#include "server/live/print_queue.h"
 
 #include <fcntl.h>
 #include <poll.h>

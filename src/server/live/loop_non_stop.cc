@@ -2,7 +2,7 @@
 // is told of it.
 #include <utility>
 
-#include "server/loop.h"
+#include "server/live/loop.h"
 
 namespace tracewell::server {
 

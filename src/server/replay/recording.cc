@@ -1,4 +1,4 @@
-#include "server/recording.h"
+#include "server/replay/recording.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "server/notice_limit.h"
+#include "server/connection/notice_limit.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "server/settings.h"
+#include "server/live/settings.h"
 
 #include <string>
 

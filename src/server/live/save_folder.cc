@@ -1,4 +1,4 @@
-#include "server/save_folder.h"
+#include "server/live/save_folder.h"
 
 #include <memory>
 #include <optional>

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "agent/session.h"
+#include "server/connection/link.h"
 #include "server/keep_waiting.h"
-#include "server/link.h"
-#include "server/standing_time.h"
+#include "server/live/standing_time.h"
 
 namespace tracewell::server {
 

@@ -1,4 +1,4 @@
-#include "server/replay_loop.h"
+#include "server/replay/replay_loop.h"
 
 #include <poll.h>
 #include <unistd.h>

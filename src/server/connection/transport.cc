@@ -1,4 +1,4 @@
-#include "server/transport.h"
+#include "server/connection/transport.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -21,9 +21,9 @@
 
 #include "base/named.h"
 #include "base/open.h"
-#include "server/door.h"
-#include "server/listener.h"
-#include "server/peer.h"
+#include "server/connection/door.h"
+#include "server/connection/listener.h"
+#include "server/connection/peer.h"
 
 namespace tracewell::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/admission.h"
+#include "server/connection/admission.h"
 
 #include <pwd.h>
 #include <unistd.h>

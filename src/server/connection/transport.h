@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
-#include "server/admission.h"
+#include "server/connection/admission.h"
 
 namespace tracewell::server {
 

@@ -1,4 +1,4 @@
-#include "server/opening.h"
+#include "server/replay/opening.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>

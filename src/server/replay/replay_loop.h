@@ -3,8 +3,8 @@
 #pragma once
 
 #include "agent/session.h"
-#include "server/opening.h"
-#include "server/transport.h"
+#include "server/connection/transport.h"
+#include "server/replay/opening.h"
 
 namespace tracewell::server {
 

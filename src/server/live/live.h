@@ -11,10 +11,10 @@
 
 #include "agent/fast_trace.h"
 #include "base/result.h"
-#include "server/admission.h"
-#include "server/loop.h"
-#include "server/settings.h"
-#include "server/transport.h"
+#include "server/connection/admission.h"
+#include "server/connection/transport.h"
+#include "server/live/loop.h"
+#include "server/live/settings.h"
 #include "target/target.h"
 
 namespace tracewell::server {

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
-#include "server/recording.h"
+#include "server/replay/recording.h"
 
 namespace tracewell::server {
 

@@ -1,4 +1,4 @@
-#include "server/listener.h"
+#include "server/connection/listener.h"
 
 #include <fcntl.h>
 #include <netdb.h>
@@ -23,7 +23,7 @@
 #include "base/open.h"
 #include "base/owners.h"
 #include "base/paths.h"
-#include "server/peer.h"
+#include "server/connection/peer.h"
 
 namespace tracewell::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/loop.h"
+#include "server/live/loop.h"
 
 #include <fmt/format.h>
 

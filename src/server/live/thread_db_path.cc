@@ -1,4 +1,4 @@
-#include "server/thread_db_path.h"
+#include "server/live/thread_db_path.h"
 
 #include <string>
 

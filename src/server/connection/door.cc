@@ -1,4 +1,4 @@
-#include "server/door.h"
+#include "server/connection/door.h"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "rsp/framing.h"
-#include "server/listener.h"
-#include "server/notice_limit.h"
+#include "server/connection/listener.h"
+#include "server/connection/notice_limit.h"
 
 namespace tracewell::server {
 

@@ -1,4 +1,4 @@
-#include "server/buffer_files.h"
+#include "server/buffers/buffer_files.h"
 
 #include <unistd.h>
 
@@ -15,8 +15,8 @@
 #include "formats/format.h"
 #include "formats/tracebuffer.h"
 #include "hooks/control/control.h"
+#include "server/buffers/left_buffers.h"
 #include "server/guardian.h"
-#include "server/left_buffers.h"
 
 namespace tracewell::server {
 namespace {

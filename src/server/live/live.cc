@@ -1,4 +1,4 @@
-#include "server/live.h"
+#include "server/live/live.h"
 
 #include <unistd.h>
 
@@ -9,12 +9,12 @@
 
 #include "agent/engine.h"
 #include "agent/trace_source.h"
-#include "server/buffer_files.h"
+#include "server/buffers/buffer_files.h"
+#include "server/connection/link.h"
 #include "server/guardian.h"
-#include "server/link.h"
-#include "server/print_queue.h"
+#include "server/live/print_queue.h"
+#include "server/live/standing_time.h"
 #include "server/quit_signals.h"
-#include "server/standing_time.h"
 #include "target/linux/linux_target.h"
 
 namespace tracewell::server {

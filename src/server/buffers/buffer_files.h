@@ -18,7 +18,8 @@ std::string buffer_folder();
 
 /// A new file there, named after the server's process. The folder is made if there is none; one
 /// that is not ours alone (others may look into it, it is a link) is an error. Of what servers
-/// before it have left, only the newest stay (server/left_buffers.h): `tell` hears what goes.
+/// before it have left, only the newest stay (server/buffers/left_buffers.h): `tell` hears what
+/// goes.
 Result<agent::BufferFile> make_buffer_file(const std::function<void(std::string_view)>& tell);
 
 /// For a server's runs: `path`, or if that is "", a new file as above. The first run makes it, and
