@@ -38,7 +38,7 @@ Result<std::unique_ptr<Recording>> recording_of_frames(
     const std::function<void(std::string_view)>& notice);
 
 /// Of a run that was recorded step by step: the debugger goes forwards and backwards in it. The
-/// history has a step; `catalog` is what it belongs to.
+/// history has a step; `catalog` is that of its trace.
 std::unique_ptr<Recording> recording_of_steps(std::unique_ptr<target::History> history,
                                               const Catalog& catalog, symbols::ImageMap images,
                                               std::vector<Note> notes);
