@@ -1,5 +1,5 @@
 // What control groups leave to a process, from files as the kernel has them.
-#include "target/linux/control_groups.h"
+#include "target/linux/kernel/control_groups.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,6 @@
 // Walks the tables of what a thread may be in the middle of: each turn is made in each state. What
 // is in the table is what happens, and nothing else happens.
-#include "target/linux/doing.h"
+#include "target/linux/threads/doing.h"
 
 #include <algorithm>
 #include <functional>
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "target/linux/lent.h"
+#include "target/linux/inject/lent.h"
 
 namespace tracewell::target::live {
 namespace {

@@ -1,4 +1,4 @@
-#include "target/linux/filling.h"
+#include "target/linux/fast/filling.h"
 
 #include <algorithm>
 #include <atomic>

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "target/debuggee.h"
-#include "target/linux/address_space.h"
-#include "target/linux/code_facts.h"
-#include "target/linux/image_data.h"
+#include "target/linux/images/image_data.h"
+#include "target/linux/memory/address_space.h"
+#include "target/linux/memory/code_facts.h"
 
 namespace tracewell::target::live {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "target/linux/code_facts.h"
+#include "target/linux/memory/code_facts.h"
 
 namespace tracewell::target::live {
 namespace {

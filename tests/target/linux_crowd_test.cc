@@ -12,7 +12,7 @@
 
 #include "sanitized.h"
 #include "target/debuggee.h"
-#include "target/linux/ptrace.h"
+#include "target/linux/kernel/ptrace.h"
 
 namespace tracewell::target {
 namespace {

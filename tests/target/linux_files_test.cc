@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/open.h"
-#include "target/linux/mapped_files.h"
+#include "target/linux/images/mapped_files.h"
 #include "target/users.h"
 
 namespace tracewell::target {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "target/debuggee.h"
-#include "target/linux/ptrace.h"
+#include "target/linux/kernel/ptrace.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target {

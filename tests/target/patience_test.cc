@@ -1,4 +1,4 @@
-#include "target/linux/patience.h"
+#include "target/linux/stops/patience.h"
 
 #include <csignal>
 #include <ctime>

@@ -1,5 +1,5 @@
 // /proc/PID/status, by lines: the name of a thread may look like one of them.
-#include "target/linux/ptrace.h"
+#include "target/linux/kernel/ptrace.h"
 
 #include <string_view>
 

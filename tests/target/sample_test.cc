@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "target/linux/sample.h"
+#include "target/linux/threads/sample.h"
 
 namespace tracewell::target::live {
 namespace {

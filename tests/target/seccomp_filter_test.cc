@@ -1,4 +1,4 @@
-#include "target/linux/seccomp_filter.h"
+#include "target/linux/kernel/seccomp_filter.h"
 
 #include <cstddef>
 #include <initializer_list>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 
-#include "target/linux/call_filters.h"
+#include "target/linux/fast/call_filters.h"
 
 namespace tracewell::target::live {
 namespace {

@@ -1,5 +1,5 @@
 // Stretches: what is known of a place is found without a look at all of them.
-#include "target/linux/stretches.h"
+#include "target/linux/memory/stretches.h"
 
 #include <gtest/gtest.h>
 

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "target/linux/compat32.h"
-#include "target/linux/facts.h"
-#include "target/linux/sample.h"
-#include "target/linux/thread_locals.h"
+#include "target/linux/images/facts.h"
+#include "target/linux/images/thread_locals.h"
+#include "target/linux/kernel/compat32.h"
+#include "target/linux/threads/sample.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target {

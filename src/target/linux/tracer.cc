@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "target/linux/trap_flag.h"
+#include "target/linux/threads/trap_flag.h"
 
 namespace tracewell::target::live {
 

@@ -15,17 +15,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include "target/linux/bell.h"
-#include "target/linux/fast_sites.h"
-#include "target/linux/late.h"
-#include "target/linux/late_pages.h"
+#include "target/linux/fast/fast_sites.h"
+#include "target/linux/kernel/ptrace.h"
 #include "target/linux/linux_target.h"
-#include "target/linux/one_by_one.h"
-#include "target/linux/ptrace.h"
-#include "target/linux/registers.h"
-#include "target/linux/terminal.h"
-#include "target/linux/tracee.h"
-#include "target/linux/unborn.h"
+#include "target/linux/memory/late_pages.h"
+#include "target/linux/programs/terminal.h"
+#include "target/linux/stops/bell.h"
+#include "target/linux/stops/late.h"
+#include "target/linux/stops/one_by_one.h"
+#include "target/linux/stops/unborn.h"
+#include "target/linux/threads/registers.h"
+#include "target/linux/threads/tracee.h"
 #include "target/target.h"
 
 namespace tracewell::target::live {

@@ -1,0 +1,597 @@
+#include "target/linux/fast/fast_sites.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+#include <cpuid.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/open.h"
+#include "base/text_file.h"
+#include "base/urgency.h"
+#include "target/linux/fast/call_filters.h"
+#include "target/linux/fast/fast_code.h"
+#include "target/linux/fast/yielding.h"
+#include "target/linux/kernel/control_groups.h"
+#include "target/linux/memory/code_facts.h"
+#include "target/linux/memory/late_pages.h"
+#include "target/linux/memory/shared_memory.h"
+#include "target/linux/tracer.h"
+#include "target/trap_reason.h"
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr uint64_t kMapBytes = 4096;
+constexpr int64_t kErrnoMax = 4095;
+constexpr uint64_t kMemfdFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+constexpr int64_t kAbandonNs = 2 * kSecond;
+// Of page tables: 2 GiB and 256 MiB, in pages of 4 KiB. The program stands still at the start; at
+// looks later, what it runs into waits.
+constexpr uint64_t kTablesAtStartKib = 4096, kTablesAtLookKib = 512;
+
+uint64_t whole_pages(uint64_t bytes) { return (bytes + kMapBytes - 1) / kMapBytes * kMapBytes; }
+
+bool failed(const Result<int64_t>& result) {
+  return !result.ok() || (*result < 0 && *result >= -kErrnoMax);
+}
+
+Error why(const Result<int64_t>& result, const char* what) {
+  if (!result.ok()) return result.error();
+  return errno_error(static_cast<int>(-*result), what, Errc::Target);
+}
+
+/// Time stamps that go on evenly in all power states: leaf 0x80000007, EDX bit 8, on Intel's and on
+/// AMD's.
+bool has_even_time_stamps() {
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
+}
+
+/// The kernel says so in AT_HWCAP2 (Documentation/arch/x86/x86_64/fsgs.rst).
+bool may_read_segment_bases() {
+  constexpr unsigned long kFsgsbase = 2;
+  return (getauxval(AT_HWCAP2) & kFsgsbase) != 0;
+}
+
+/// Of address space: much of what is left to it is the program's own.
+bool has_room_for(Pid pid, uint64_t bytes) {
+  constexpr uint64_t kShare = 8;
+  rlimit most{};
+  if (::prlimit(static_cast<pid_t>(pid), RLIMIT_AS, nullptr, &most) != 0) return true;
+  if (most.rlim_cur == RLIM_INFINITY) return true;
+  const auto pages = read_proc(pid, "statm");
+  const uint64_t used = pages ? std::strtoull(pages->c_str(), nullptr, 10) * kMapBytes : 0;
+  return bytes <= (most.rlim_cur - std::min<uint64_t>(most.rlim_cur, used)) / kShare;
+}
+
+/// The kernel lets a program have so many mappings. A quarter of what its own leave is for ours.
+bool may_map_more(size_t all, size_t ours) {
+  static const size_t most = [] {
+    const auto text = read_text_file("/proc/sys/vm/max_map_count");
+    return text.ok() ? std::strtoull(text->c_str(), nullptr, 10) : 0;
+  }();
+  constexpr size_t kShare = 4, kSpare = 64;
+  const size_t own = all - std::min(all, ours);
+  return most == 0 || (ours + kSpare) * kShare < most - std::min(most, own);
+}
+
+bool may_go_on(const Thread& thread) {
+  return thread.run == Run::Running || thread.run == Run::Listening ||
+         thread.run == Run::Starting;
+}
+
+/// The kernel resets the handler of a fault's signal that a thread blocks or ignores; one that has
+/// a handler may block it at any time, such as in the handler itself. Where there is none, a thread
+/// that blocks it does so no more after a fault. That is little, and much is blocked for a moment:
+/// the C library does it whenever it makes a thread or a process.
+bool forbids_faults(const std::string& status) {
+  const uint64_t held = signals_of(status, "SigIgn") | signals_of(status, "SigCgt");
+  return (held & (bit_of(SIGSEGV) | bit_of(SIGBUS))) != 0;
+}
+
+bool has_locked_memory(const std::string& status) {
+  return status_value(status, "VmLck") != "0 kB";
+}
+
+}  // namespace
+
+LiveFastSites::LiveFastSites(Tracer& tracer) : tracer_(tracer), ticker_(tracer.bell_) {}
+
+LiveFastSites::~LiveFastSites() = default;
+
+Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
+  Process* const process = tracer_.find_process(pid);
+  if (process == nullptr || !tracer_.seen(*process)) return {Errc::NotFound, "no such process"};
+  if (process->space->is_32_bit) return because(TrapReason::Is32Bit);
+  release_unwanted();
+  looks_without_filters_ = 0;
+  if (process->space->fast) return because(TrapReason::LastRun, "", Errc::Target);
+  if (!tracer_.options_.map_memory) return because(TrapReason::MapsNothing);
+  const auto text = read_proc(pid, "status");
+  if (!text) return {Errc::Target, "its status cannot be read"};
+  if (status_value(*text, "x86_Thread_features").find("shstk") != std::string_view::npos)
+    return because(TrapReason::ShadowStack);
+  // Code and pads, and the tables for what it shares with us; that itself is ours.
+  constexpr uint64_t kOfThePrograms = 1 << 20;
+  const MemoryRoom room = memory_room_of(pid);
+  is_limited_ = room.has_group_limit;
+  if (room.bytes < kOfThePrograms)
+    return because(TrapReason::MemoryLimit,
+                   fmt::format(" {} KiB of memory more ({})", room.bytes >> 10,
+                               room.group.empty() ? "the machine has no more" : room.group));
+  const Thread* const lives = tracer_.first_thread(pid);
+  const Tid tid = lives != nullptr ? lives->tid : pid;  // a leader that has ended shows nothing
+  if (may_supply_pages(tid, kTablesAtStartKib))
+    return because(TrapReason::SuppliesPages);
+  if (!may_map_more(mappings(tid, tracer_.gives_up).size(), 0))
+    return because(TrapReason::Mappings);
+  FastSites::Processor out;
+  // Handlers are all threads' own. Filters are a thread's, and are read once all stand still.
+  const auto status = read_proc(tid, "status");
+  if (!status || !filters_of(*status)) return because(TrapReason::FiltersCalls);
+  out.faults_do_harm = forbids_faults(*status);
+  if (std::ranges::any_of(task_ids(pid), [](Tid each) { return call_dispatch(each).has_value(); }))
+    return because(TrapReason::FiltersCalls);
+  out.time_stamps = has_even_time_stamps();
+  out.segment_bases = may_read_segment_bases();
+  tracer_.registers_64_.vector_state(out.vector_components, out.vector_bytes);
+  out.vector_parts = tracer_.registers_64_.vector_parts(out.vector_components);
+  out.vectors_direct = tracer_.registers_64_.vectors_direct(out.vector_components);
+  return out;
+}
+
+/// Descriptors may be many: to look at them takes a hundredth of the time at most.
+bool LiveFastSites::supplies_pages(const Process& process) {
+  ShareOfTime& share = process.space->fast->looks_at_descriptors;
+  const int64_t begin = monotonic_ns();
+  if (!share.is_due(begin)) return false;
+  const Thread* const lives = tracer_.first_thread(process.pid);
+  const bool out = may_supply_pages(lives != nullptr ? lives->tid : process.pid, kTablesAtLookKib);
+  share.took(begin, monotonic_ns());
+  return out;
+}
+
+/// The first thread is as good as any for what is the process's. A filter is a thread's own.
+FastSites::Conduct LiveFastSites::conduct(Pid pid) {
+  // Many at first: until each was looked at, none that waits for room lets others run (may_yield).
+  constexpr size_t kAtATime = 2, kAtFirst = 64;
+  Conduct out;
+  Process* const process = tracer_.find_process(pid);
+  if (process == nullptr) return out;
+  if (process->space->fast) {
+    out.gone = process->space->fast->gone();
+    out.stays_inside = process->space->fast->stays_inside;
+    out.supplies_pages = supplies_pages(*process);
+    out.filters_calls = others_have_new_filters(tracer_, *process, looked_at_others_++);
+  }
+  FaultHandlers* const handlers =
+      process->space->fast ? process->space->fast->handlers.get() : nullptr;
+  if (handlers != nullptr) take_newer_handlers(*process->space);
+  const auto& threads = process->threads;
+  const size_t some = looks_without_filters_ < threads.size() ? kAtFirst : kAtATime;
+  for (size_t i = 0; i < std::min(some, threads.size()); ++i) {
+    const Tid tid = threads[looked_++ % threads.size()];
+    const auto status = read_proc(tid, "status");
+    const bool filters =
+        status && process->space->fast && has_new_filters(tid, *status, *process->space);
+    out.filters_calls |= filters;
+    looks_without_filters_ = filters || !status ? 0 : looks_without_filters_ + 1;
+    out.faults_do_harm |= status && forbids_faults(*status);
+    if (!status || handlers == nullptr) continue;
+    if (i == 0) out.has_new_handlers = handlers->look(*status) || handlers->is_stuck;
+    // Where the kernel took a handler away, it has changed the mask of whoever blocked its signal.
+    if (handlers->are_there(*status)) handlers->note_mask(tid, signals_of(*status, "SigBlk"));
+  }
+  out.may_yield = may_yield(tracer_, *process, looks_without_filters_);
+  out.faults_are_mended = handlers != nullptr && handlers->may_fault(monotonic_ns());
+  return out;
+}
+
+/// One that waits in the kernel and cannot be stopped may come back to code of ours at any time.
+void LiveFastSites::note_those_inside() {
+  for (const Thread* thread : tracer_.all_threads()) {
+    AddressSpace& space = *thread->process->space;
+    if (thread->process->leaving || !space.fast || space.fast->stays_inside) continue;
+    space.fast->stays_inside =
+        may_go_on(*thread) ||
+        (thread->run == Run::Late && tracer_.late.may_return_into_ours(space));
+  }
+}
+
+FastCode& LiveFastSites::code_of(Process& process) {
+  auto& fast = process.space->fast;
+  if (!fast) fast = std::make_unique<FastCode>(*process.space);
+  return *fast;
+}
+
+Result<uint64_t> LiveFastSites::map_far_away(Thread& thread, uint64_t bytes, int protection,
+                                             int flags, int fd) {
+  const uint64_t wanted = FastCode::far_away();
+  const auto mapped = tracer_.remote_system_call(
+      thread, {SYS_mmap, wanted, bytes, static_cast<uint64_t>(protection),
+               static_cast<uint64_t>(flags), static_cast<uint64_t>(int64_t{fd}), 0});
+  if (!mapped.ok()) return mapped.error();
+  if (*mapped == -EAGAIN) return because(TrapReason::LockedMemory);
+  if (failed(mapped)) return why_unmapped(static_cast<int>(-*mapped));
+  return static_cast<uint64_t>(*mapped);
+}
+
+/// A memfd in the program. Not where a thread may not read the time stamp counter: that is mostly
+/// said for all of them, before there are many, and the first one found without it is as good as
+/// any. Who has it taken away later is noticed by the collector. `locks`: all memory to come may be
+/// locked (mlockall, MCL_FUTURE), and so filled at once: nothing tells but memory that has come.
+Result<int64_t> LiveFastSites::make_memory(Thread& thread, bool& locks) {
+  AddressSpace& space = *thread.process->space;
+  TW_ASSIGN_OR_RETURN(const uint64_t page,
+                      map_far_away(thread, kMapBytes, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  (void)tracer_.remote_system_call(thread, {SYS_prctl, PR_GET_TSC, page, 0, 0, 0, 0});
+  const bool denied = space.read_value<int>(page) == PR_TSC_SIGSEGV;
+  const auto status = read_proc(thread.tid, "status");
+  locks = !status || has_locked_memory(*status);
+  (void)space.write_raw(page, as_bytes("tracewell"));
+  Result<int64_t> made = 0;
+  if (!denied)
+    made =
+        tracer_.remote_system_call(thread, {SYS_memfd_create, page, kMemfdFlags, 0, 0, 0, 0});
+  (void)tracer_.remote_system_call(thread, {SYS_munmap, page, kMapBytes, 0, 0, 0, 0});
+  if (denied) return because(TrapReason::TicksDenied);
+  if (failed(made)) return why(made, "memory cannot be shared with the program");
+  return made;
+}
+
+void LiveFastSites::unlock(Thread& thread, uint64_t start, uint64_t bytes) {
+  (void)tracer_.remote_system_call(thread, {SYS_munlock, start, bytes, 0, 0, 0, 0});
+}
+
+/// Where what is mapped is locked, a page of it, which is not locked any more when it grows to all.
+Result<uint64_t> LiveFastSites::map_area(Thread& thread, uint64_t bytes, int fd, bool locks) {
+  constexpr int kReadWrite = PROT_READ | PROT_WRITE;
+  const uint64_t now = locks ? kMapBytes : bytes;
+  TW_ASSIGN_OR_RETURN(const uint64_t start,
+                      map_far_away(thread, now, kReadWrite, MAP_SHARED | MAP_NORESERVE, fd));
+  if (!locks) return start;
+  unlock(thread, start, now);
+  const auto grown = tracer_.remote_system_call(thread, {SYS_mremap, start, now, bytes, 0, 0, 0});
+  if (!failed(grown)) return start;
+  (void)tracer_.remote_system_call(thread, {SYS_munmap, start, now, 0, 0, 0, 0});
+  return why(grown, "memory cannot be mapped in the program");
+}
+
+/// All processes are looked at for who shares its descriptors, while it runs: whom it makes from
+/// now on does not run before we have seen it.
+Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
+                                               std::span<const Call> calls) {
+  const Thread* const any = tracer_.first_thread(pid);
+  if (tracer_.options_.alone_with_descriptors && any != nullptr &&
+      shares_descriptors(any->process->pid, any->tid))
+    return because(TrapReason::SharesDescriptors);
+  const Still still(tracer_);
+  Process* const process = tracer_.find_process(pid);
+  Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
+  if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
+  TW_RETURN_IF_ERROR(examine_filters(tracer_, *process->space, calls));
+  bytes = whole_pages(bytes);
+  rlimit most{};
+  if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < bytes)
+    return because(TrapReason::FileSize);
+  if (!has_room_for(pid, bytes)) return because(TrapReason::AddressSpace);
+  TW_RETURN_IF_ERROR(ticker_.start());
+  bool locks = false;
+  TW_ASSIGN_OR_RETURN(const int64_t made, make_memory(*thread, locks));
+  auto ours = take_memfd(thread->tid, made);
+  const Status sized = ours.ok() ? size_memfd(ours->get(), bytes) : Status(ours.error());
+  Result<uint64_t> theirs = Error{Errc::Target, "", {}};
+  if (sized) theirs = map_area(*thread, bytes, static_cast<int>(made), locks);
+  (void)tracer_.remote_system_call(
+      *thread, {SYS_close, static_cast<uint64_t>(made), 0, 0, 0, 0, 0});
+  TW_RETURN_IF_ERROR(sized);
+  TW_RETURN_IF_ERROR(theirs);
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(ours->get(), "memory of the program"));
+  if (Status same = is_mapped_at(thread->tid, *theirs, bytes, facts); !same) {
+    (void)tracer_.remote_system_call(*thread, {SYS_munmap, *theirs, bytes, 0, 0, 0, 0});
+    return same.error();
+  }
+  FastCode& code = code_of(*process);
+  code.mapped.push_back({*theirs, bytes, true});
+  code.locks_memory = locks;
+  code.is_nested = numbers_of(thread->tid).size() > 1;
+  // It is no part of the program, and large: a core file is to be as it would be without us.
+  (void)tracer_.remote_system_call(*thread, {SYS_madvise, *theirs, bytes, MADV_DONTDUMP, 0, 0, 0});
+  auto here = tracewell::Mapping::map(ours->get(), bytes, tracewell::Mapping::Access::Shared,
+                                      "memory of the program");
+  if (!here.ok()) return {Errc::Target, here.error().message};
+  here_.push_back({pid, Filling(*std::move(here)), {}, is_limited_});
+  want_ticks();
+  const tracewell::Mapping& memory = here_.back().filling.memory();
+  return Shared{*theirs, {memory.data(), memory.size()}};
+}
+
+/// The fork may give up rights, and is not to see or change what its parent goes on to collect. Nor
+/// is it to keep that memory, for as long as it lives. Pads stay: they are small, and many. Where
+/// its thread may have been forked by a handler of signals inside of a hit, and return there, it
+/// gets memory of its own in that place; what nobody writes to takes none. Where no call can be
+/// made (its calls are filtered, and we are not root) it keeps what it has: no hit goes by that.
+void LiveFastSites::unshare(Thread& thread) {
+  AddressSpace& space = *thread.process->space;
+  for (const auto& [start, bytes, shared] : std::exchange(space.inherited, {})) {
+    const auto unmap = [&, start = start, bytes = bytes] {
+      (void)tracer_.remote_system_call(thread, {SYS_munmap, start, bytes, 0, 0, 0, 0});
+    };
+    if (!space.returns_into_inherited && (shared || bytes > kMapBytes)) unmap();
+    if (!space.returns_into_inherited || !shared) continue;
+    const auto mapped = tracer_.remote_system_call(
+        thread, {SYS_mmap, start, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, ~uint64_t{0}, 0});
+    if (mapped.ok() && failed(mapped)) unmap();  // where memory is not to be promised twice
+  }
+}
+
+void LiveFastSites::populate(Pid pid, const std::vector<Range>& ranges) {
+  const auto here = std::ranges::find(here_, pid, &Here::pid);
+  if (here == here_.end()) return;
+  std::vector<Filling::Range> parts;
+  for (const auto& [start, end] : ranges) parts.push_back({start, end - start});
+  // Whoever maps memory waits for who fills it.
+  if (!here->hits && !here->is_limited) {
+    here->later.insert(here->later.end(), parts.begin(), parts.end());
+    return;
+  }
+  here->filling.want(std::move(parts));
+  if (here->hits && here->is_limited) here->filling.finish();
+}
+
+std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {
+  const Still still(tracer_);
+  std::vector<ThreadBase> out;
+  for (Thread* const thread : tracer_.all_threads())
+    if (is_in(*thread->process, pid) && thread->run != Run::Exiting) {
+      thread->unlisted = thread->run != Run::Stopped;
+      if (!thread->unlisted) out.push_back(base_of(*thread));
+    }
+  return out;
+}
+
+FastSites::ThreadBase LiveFastSites::base_of(Thread& thread) {
+  const uint64_t base = tracer_.regs(thread).fs_base;
+  const FastCode* const fast = thread.process->space->fast.get();
+  Tid own = thread.tid;
+  if (fast != nullptr && fast->is_nested)
+    if (const std::vector<Tid> all = numbers_of(own); !all.empty()) own = all.back();
+  return {thread.tid, own, base, thread.process->space->read_value<uint64_t>(base) == base,
+          thread.process->beside};
+}
+
+Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& code,
+                                      std::span<const Load> loads) {
+  constexpr uint64_t kAlign = 64, kChunk = 1 << 16;
+  const Process* const process = tracer_.find_process(pid);
+  if (process == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
+  const std::shared_ptr<AddressSpace> space = process->space;
+  if (!space->fast) return because(TrapReason::ReplacedProgram);
+  FastCode& fast = *space->fast;
+  if (fast.room.bytes < bytes) {
+    const One one(tracer_, pid);
+    if (one.thread == nullptr || one.space != space)
+      return because(TrapReason::NoCalls, "", Errc::Target);
+    const uint64_t chunk = std::max(kChunk, whole_pages(bytes));
+    TW_ASSIGN_OR_RETURN(const uint64_t start,
+                        map_far_away(*one.thread, chunk, PROT_READ | PROT_EXEC,
+                                     MAP_PRIVATE | MAP_ANONYMOUS, -1));
+    if (fast.locks_memory) unlock(*one.thread, start, chunk);
+    fast.room = {start, chunk};
+    fast.mapped.push_back(fast.room);
+  }
+  const uint64_t address = fast.room.start;
+  const std::vector<uint8_t> made = code(address);
+  TW_CHECK(made.size() == bytes);
+  TW_RETURN_IF_ERROR(space->write_raw(address, made));
+  fast.add_code(address, made, loads);
+  const uint64_t used = std::min((bytes + kAlign - 1) / kAlign * kAlign, fast.room.bytes);
+  fast.room.start += used;
+  fast.room.bytes -= used;
+  return address;
+}
+
+void LiveFastSites::change(Pid pid, uint64_t address, uint8_t byte) {
+  const Process* const process = tracer_.find_process(pid);
+  if (process != nullptr && process->space->fast) process->space->fast->change(address, byte);
+}
+
+/// What is made ready changes nothing that a thread may be in: the program runs on, but for one
+/// thread, and that only while it makes calls for us.
+Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
+  let_others_on();
+  const Process* process = tracer_.find_process(pid);
+  if (process == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
+  const std::shared_ptr<AddressSpace> space = process->space;
+  std::optional<Still> still;
+  if (!space->fast || !space->fast->waits()) still.emplace(tracer_);
+  process = tracer_.find_process(pid);
+  if (process == nullptr || process->space != space || !space->fast)
+    return because(TrapReason::ReplacedProgram);
+  constexpr uint64_t kAround = 160;  // as far as short jumps, and the instructions there, reach
+  const bool is_broken = std::ranges::any_of(process->hardware, [&](const HardwareSlot& one) {
+    return one.users > 0 && one.kind == Breakpoints::Kind::Hardware &&
+           one.address - (address - kAround) < 2 * kAround;
+  });
+  if (is_broken || space->has_patch(address - kAround, 2 * kAround))
+    return because(TrapReason::Breakpoint, "", Errc::Limit);
+  const Thread* const lives = tracer_.first_thread(pid);
+  const AddressLayout layout =
+      layout_of(lives != nullptr ? lives->tid : pid, tracer_.gives_up);
+  if (layout.maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
+  if (!may_map_more(layout.maps.size(), space->fast->mapped.size()))
+    return because(TrapReason::Mappings);
+  if (is_shared(layout.maps, address)) return because(TrapReason::SharedCode);
+  bool has_thread = true;
+  const auto map = [&](uint64_t start, uint64_t bytes) {
+    const One one(tracer_, pid);
+    has_thread = one.thread != nullptr && one.space == space;
+    if (!has_thread) return false;
+    const auto mapped = tracer_.remote_system_call(
+        *one.thread, {SYS_mmap, start, bytes, PROT_READ | PROT_EXEC,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~uint64_t{0}, 0});
+    if (failed(mapped)) return false;
+    if (space->fast->locks_memory)
+      unlock(*one.thread, static_cast<uint64_t>(*mapped), bytes);
+    space->fast->mapped.push_back({static_cast<uint64_t>(*mapped), bytes});
+    return static_cast<uint64_t>(*mapped) == start;
+  };
+  Status done = space->fast->insert(address, slot, layout, map, tracer_.gives_up);
+  if (!done && !has_thread) return because(TrapReason::NoCalls, "", Errc::Target);
+  if (done) space->was_code.insert(address);
+  return done;
+}
+
+void LiveFastSites::remove(Pid pid, uint64_t address) {
+  const Still still(tracer_);
+  Process* const process = tracer_.find_process(pid);
+  if (process != nullptr && process->space->fast) process->space->fast->remove(address);
+}
+
+bool LiveFastSites::stands(Pid pid, uint64_t address) const {
+  const Process* const process = tracer_.find_process(pid);
+  return process != nullptr && process->space->fast && process->space->fast->has(address);
+}
+
+bool LiveFastSites::is_as_before(Pid pid, uint64_t address) {
+  const Process* const process = tracer_.find_process(pid);
+  return process != nullptr && process->space->fast && process->space->fast->is_as_before(address);
+}
+
+/// Threads are outside of it: all have been stopped since they may have been inside. Of one that
+/// cannot be stopped nobody knows: the program's own bytes come back, what it may be in stays.
+void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
+  if (!space->fast) return;
+  space->fast->unwanted = true;
+  bool inside = space->fast->has_handler;
+  // A stop that nobody has decided about yet is as good as running.
+  for (const Thread* thread : tracer_.all_threads())
+    if (thread->process->space == space && (may_go_on(*thread) || thread->fresh)) inside = true;
+  if (inside && !space->fast->stays_inside) return;
+  if (tracer_.late.may_return_into_ours(*space)) inside = space->fast->stays_inside = true;
+  for (Thread* thread : tracer_.all_threads()) {
+    if (thread->process->space != space || thread->run != Run::Stopped || thread->fresh) continue;
+    tracer_.settle(*thread);
+    inside |= thread->run != Run::Stopped || space->fast->inside(tracer_.regs(*thread).rip);
+  }
+  space->fast->remove_all();
+  Thread* const thread = inside ? nullptr : tracer_.injectable(*space);
+  if (thread == nullptr) return;
+  tracer_.remote_unmap(*thread, space->fast->mapped_ranges());
+  space->fast.reset();
+}
+
+/// Perhaps from inside of a hit: what changes the program has to wait.
+void LiveFastSites::release(Pid pid) {
+  Process* const process = tracer_.find_process(pid);
+  if (process != nullptr && process->space->fast) process->space->fast->unwanted = true;
+  want_ticks();
+  std::erase_if(here_, [&](const Here& one) { return one.pid == pid; });
+}
+
+/// What was to be released while threads ran.
+void LiveFastSites::release_unwanted() {
+  const auto is_unwanted = [](const auto& one) {
+    return one.second->space->fast && one.second->space->fast->unwanted;
+  };
+  if (std::ranges::none_of(tracer_.processes_, is_unwanted)) return;
+  const Still still(tracer_);
+  // Processes may end, or run another program, while threads are led out.
+  std::vector<std::shared_ptr<AddressSpace>> spaces;
+  for (const auto& one : tracer_.processes_)
+    if (is_unwanted(one)) spaces.push_back(one.second->space);
+  for (const auto& space : spaces) release(space);
+  want_ticks();
+}
+
+void LiveFastSites::abandon(std::span<Process* const> processes) {
+  std::vector<Tid> moving;
+  std::vector<std::shared_ptr<AddressSpace>> spaces;  // one may run another program meanwhile
+  for (const Process* process : processes) {
+    spaces.push_back(process->space);
+    for (Thread* thread : tracer_.threads_of(*process)) {
+      if (thread->run != Run::Running && thread->run != Run::Listening) continue;
+      tracer_.ask_to_stop(*thread);
+      moving.push_back(thread->tid);
+    }
+  }
+  const int64_t begin = monotonic_ns();
+  for (const Tid tid : moving) {
+    const int64_t left = begin + (ends_soon() ? Patience::kQuitNs : kAbandonNs) - monotonic_ns();
+    if (left > 0 && tracer_.await_within(tid, left) != Waited::GaveUp) continue;
+    Thread* const thread = tracer_.find(tid);
+    const bool moves = thread != nullptr && thread->run != Run::Stopped &&
+                       thread->run != Run::Exiting && thread->run != Run::Late;
+    if (moves) tracer_.late.give_up(*thread, '?');
+  }
+  for (const auto& space : spaces) {
+    space->fast->stays_inside |= tracer_.late.may_return_into_ours(*space);
+    space->fast->remove_all();
+    space->fast->unwanted = true;
+  }
+}
+
+/// Threads at full rings wait awake, and would keep us from a processor.
+void LiveFastSites::hurry(std::chrono::microseconds pause) {
+  constexpr std::chrono::microseconds kUrgent(100);
+  poll_pause_ns_ = std::chrono::nanoseconds(pause).count();
+  be_urgent(pause.count() != 0 && pause < kUrgent);
+}
+
+void LiveFastSites::want_ticks() {
+  const bool any = std::ranges::any_of(tracer_.processes_, [](const auto& one) {
+    return one.second->space->fast && !one.second->space->fast->unwanted;
+  });
+  if (!any) hurry({});
+  if (any) (void)ticker_.start();  // it runs: share() has started it
+  else ticker_.stop();
+}
+
+/// Who wants to put a trap of its own there. The sites are traps from now on.
+void LiveFastSites::make_way(Process& process, uint64_t address) {
+  FastCode* const fast = process.space->fast.get();
+  if (fast == nullptr) return;
+  const std::vector<uint64_t> sites = fast->sites_around(address, 1);
+  if (sites.empty()) return;
+  const Still still(tracer_);
+  for (const uint64_t site : sites) fast->remove(site);
+  for (const uint64_t site : sites) {
+    const Status trap = tracer_.insert_site(process.pid, site);
+    if (!trap && tracer_.options_.notice)
+      tracer_.options_.notice(
+          fmt::format("Lost the tracepoint at {:#x}: {}", site, trap.error().text()));
+  }
+}
+
+/// A thread in a pad stands where the program would: at an instruction whose slot has run, or
+/// behind it.
+void LiveFastSites::settle(Thread& thread) {
+  const FastCode* const fast = thread.process->space->fast.get();
+  auto place = fast->place_of(tracer_.regs(thread).rip);
+  if (place && !place->exact) {
+    if (!leave(thread)) return;
+    place = fast->place_of(tracer_.regs(thread).rip);
+  }
+  if (!place || !place->exact) return;
+  tracer_.set_pc(thread, place->pc);
+  if (place->sp_undo != 0) {
+    thread.regs.rsp += place->sp_undo;
+    thread.regs_state = Thread::Registers::Changed;
+  }
+  if (!place->done) thread.counted.settle(place->pc);
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,149 @@
+// Fast sites in live processes: memory that we share with one, code that we put there, pads; and
+// threads that are stopped in the middle of all that.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/share_of_time.h"
+#include "target/fast_sites.h"
+#include "target/linux/fast/fast_code.h"
+#include "target/linux/fast/fault_handlers.h"
+#include "target/linux/fast/filling.h"
+#include "target/linux/stops/ticker.h"
+#include "target/linux/threads/tracee.h"
+
+namespace tracewell::target::live {
+
+class Tracer;
+
+/// A part of the Tracer, which it belongs to.
+class LiveFastSites final : public FastSites {
+ public:
+  /// All threads stand still as long as it lives. Not inside of wait().
+  struct Still {
+    explicit Still(Tracer& all);
+    ~Still();
+    Tracer& tracer;
+  };
+
+  /// One thread of this memory stands still as long as it lives, at a place where it can run system
+  /// calls for us; all do where none can be had otherwise. The program may end meanwhile, or run
+  /// another one: `thread` is null then.
+  struct One {
+    One(Tracer& all, Pid pid);
+    ~One();
+    Tracer& tracer;
+    std::shared_ptr<AddressSpace> space;
+    Thread* thread = nullptr;
+    std::optional<Still> all_still;
+  };
+
+  explicit LiveFastSites(Tracer& tracer);
+  ~LiveFastSites() override;
+  Result<Processor> processor(Pid pid) override;
+  Conduct conduct(Pid pid) override;
+  Result<uint64_t> learn_handlers(Pid pid) override;
+  Mended mended(Pid pid) override;
+  std::vector<Range> readable(Pid pid) override;
+  Result<Shared> share(Pid pid, uint64_t bytes, std::span<const Call> calls) override;
+  void populate(Pid pid, const std::vector<Range>& ranges) override;
+  void hurry(std::chrono::microseconds pause) override;
+  std::vector<ThreadBase> threads(Pid pid) override;
+  size_t thread_count(Pid pid) override;
+  Result<uint64_t> place(Pid pid, uint64_t bytes, const MakeCode& code,
+                         std::span<const Load> loads) override;
+  void change(Pid pid, uint64_t address, uint8_t byte) override;
+  Status insert(Pid pid, uint64_t address, Bytes slot) override;
+  void while_still(const std::function<void()>& what) override;
+  void expect_hits(Pid pid) override;
+  void make_ready(Pid pid) override;
+  std::vector<uint64_t> commit(Pid pid) override;
+  void remove(Pid pid, uint64_t address) override;
+  bool stands(Pid pid, uint64_t address) const override;
+  bool is_as_before(Pid pid, uint64_t address) override;
+  void to_block(const Found& found, std::span<uint8_t> block) override;
+  std::pair<uint64_t, uint64_t> changed_range(Pid pid) override;
+  bool is_changed(Pid pid, uint64_t address, uint64_t bytes) override;
+  void hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) override;
+  void release(Pid pid) override;
+
+  ThreadBase base_of(Thread& thread);
+  /// Sites and code go, at once or, if threads run, when they stand still.
+  void release(const std::shared_ptr<AddressSpace>& space);
+  void release_unwanted();
+  /// The program's own bytes are back; what threads may still be inside of stays.
+  void abandon(std::span<Process* const> processes);
+  /// Somebody is about to put a trap there.
+  void make_way(Process& process, uint64_t address);
+  /// A thread that stands in a pad, or in code of ours, comes to stand where the program would.
+  void settle(Thread& thread);
+  /// Before the first thread of a fork runs: nothing of what its parent shares with us stays its.
+  void unshare(Thread& thread);
+  /// false: it is gone, or stays inside: see FastCode::stays_inside.
+  bool leave(Thread& thread);
+  /// Threads that were left half way, since they waited for others that stood still, have some time
+  /// to come out, now that the others run.
+  void await_half_way(const AddressSpace& space);
+  /// A load has failed by this signal, and the thread stands behind it.
+  void mend(Thread& thread, int signal, uint64_t address);
+  /// The program is about to get a signal of a fault.
+  bool before_signal(Thread& thread, int signal);
+  void stop_ticks() { ticker_.stop(); }
+  int64_t poll_pause_ns() const { return poll_pause_ns_; }  // 0: nobody is to be polled
+  /// Not when others than the program that wants it have just stood still for long.
+  bool may_stand_still() const;
+  /// Does this while all threads stand still, where they would without us; they run on then.
+  void stand_still(const std::function<void()>& what);
+
+ private:
+  struct Here {
+    Pid pid = 0;
+    Filling filling;
+    std::vector<Filling::Range> later;  // wanted when there may be hits
+    bool is_limited = false;  // its group is, and pages that it makes itself count there
+    bool hits = false;        // it may write to it
+  };
+  bool ends_soon() const;
+  int64_t leaves_until(int64_t begin_ns);
+  void has_left(int64_t begin_ns);
+  uint32_t steps_left(const FastCode& code) const;
+  Waited step_on(Thread& thread);
+  bool look_at_step(Thread& thread);
+  bool begin_leaving(Thread& thread);
+  void end_leaving(Thread& thread);
+  void note_those_inside();
+  bool is_in(const Process& one, Pid pid) const;
+  bool supplies_pages(const Process& process);
+  FastCode& code_of(Process& process);
+  Result<FaultAction> action_of(Thread& thread, int signal);
+  void take_newer_handlers(AddressSpace& space);
+  bool has_failed(Thread& thread, int signal);
+  Thread* let_signal_come(Tid tid);
+  void put_back_first(const AddressSpace& space, Tid but, int signal);
+  void let_others_on();
+  void put_back(Thread& thread, int signal);
+  void note_failed_load(const Thread& thread, uint64_t address);
+  Result<uint64_t> map_far_away(Thread& thread, uint64_t bytes, int protection, int flags, int fd);
+  Result<int64_t> make_memory(Thread& thread, bool& locks);
+  Result<uint64_t> map_area(Thread& thread, uint64_t bytes, int fd, bool locks);
+  void unlock(Thread& thread, uint64_t start, uint64_t bytes);
+  void want_ticks();
+
+  Tracer& tracer_;
+  Ticker ticker_;  // while a process has fast sites
+  int64_t poll_pause_ns_ = 0;
+  int held_ = 0;   // how many want all threads to stand still
+  size_t looked_ = 0;  // of conduct(): at so many threads
+  size_t looked_at_others_ = 0;
+  size_t looks_without_filters_ = 0;  // the last so many of these
+  int64_t end_ns_ = 0;  // when no thread is led out any more, once we are to end
+  int64_t last_end_ns_ = 0;  // what that may become
+  ShareOfTime stands_still_{9};
+  std::vector<Here> here_;
+  bool is_limited_ = false;  // is the program's group, when it was last looked at?
+};
+
+}  // namespace tracewell::target::live

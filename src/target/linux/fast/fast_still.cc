@@ -1,0 +1,104 @@
+// When threads stand still for fast sites: all of them where code may be changed that they are in,
+// one where calls are to be made in the program.
+#include <algorithm>
+#include <utility>
+
+#include "target/linux/fast/fast_code.h"
+#include "target/linux/fast/fast_sites.h"
+#include "target/linux/stops/patience.h"
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+
+LiveFastSites::Still::Still(Tracer& all) : tracer(all) {
+  if (tracer.fast.held_++ == 0) tracer.one_by_one.hold_all();
+  tracer.fast.note_those_inside();
+}
+LiveFastSites::Still::~Still() {
+  if (--tracer.fast.held_ == 0) tracer.one_by_one.let_on();
+}
+
+LiveFastSites::One::One(Tracer& all, Pid pid) : tracer(all) {
+  const Process* const process = tracer.find_process(pid);
+  if (process == nullptr) return;
+  space = process->space;
+  const bool others_run = tracer.one_by_one.on() && tracer.fast.held_ == 0;
+  if (others_run) tracer.one_by_one.hold_one(*space);
+  thread = tracer.injectable(*space);
+  if (thread != nullptr || !others_run) return;
+  all_still.emplace(tracer);
+  thread = tracer.injectable(*space);
+}
+LiveFastSites::One::~One() {
+  if (tracer.fast.held_ == 0) tracer.one_by_one.let_on();
+}
+
+/// Threads that have stopped by themselves while others make a run ready: they get their turn.
+void LiveFastSites::let_others_on() {
+  if (held_ != 0 || !tracer_.one_by_one.on()) return;
+  tracer_.collect_ready();
+  tracer_.park_ready();
+  tracer_.one_by_one.let_on();
+}
+
+/// What one program wants of it is paid for by all: so they run nine times as long as they stood.
+bool LiveFastSites::may_stand_still() const {
+  return tracer_.processes().size() < 2 || stands_still_.is_due(monotonic_ns());
+}
+
+void LiveFastSites::stand_still(const std::function<void()>& what) {
+  const int64_t begin = monotonic_ns();
+  ++held_;
+  tracer_.await_all_stopped();
+  for (Thread* thread : tracer_.all_threads())
+    if (thread->run == Run::Stopped) tracer_.settle(*thread);
+  note_those_inside();
+  what();
+  --held_;
+  tracer_.start_resumed();
+  stands_still_.took(begin, monotonic_ns());
+}
+
+bool LiveFastSites::is_in(const Process& one, Pid pid) const {
+  const Process* const process = tracer_.find_process(pid);
+  return one.pid == pid || (process != nullptr && one.beside && one.space == process->space);
+}
+
+size_t LiveFastSites::thread_count(Pid pid) {
+  return static_cast<size_t>(std::ranges::count_if(
+      tracer_.all_threads(), [&](const Thread* thread) {
+        return thread->run != Run::Exiting && is_in(*thread->process, pid);
+      }));
+}
+
+void LiveFastSites::while_still(const std::function<void()>& what) {
+  {
+    const Still still(tracer_);
+    what();
+  }
+  for (Here& here : here_)
+    if (here.hits) here.filling.want(std::exchange(here.later, {}));
+}
+
+void LiveFastSites::make_ready(Pid pid) {
+  const Process* const process = tracer_.find_process(pid);
+  if (process != nullptr && process->space->fast) process->space->fast->make_ready();
+}
+
+/// Pages that it makes there count in its own group: it makes none where that has a limit, and
+/// elsewhere a few, before the thread that fills it gets there.
+void LiveFastSites::expect_hits(Pid pid) {
+  const auto here = std::ranges::find(here_, pid, &Here::pid);
+  if (here == here_.end()) return;
+  here->hits = true;
+  if (here->is_limited) here->filling.finish();
+}
+
+std::vector<uint64_t> LiveFastSites::commit(Pid pid) {
+  const Still still(tracer_);
+  const Process* const process = tracer_.find_process(pid);
+  if (process == nullptr || !process->space->fast) return {};
+  return process->space->fast->commit();
+}
+
+}  // namespace tracewell::target::live

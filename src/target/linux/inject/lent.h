@@ -1,0 +1,51 @@
+// A thread of the program that makes a system call for us, and what it is to have again behind it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <sys/user.h>
+
+#include "target/linux/kernel/ptrace.h"
+
+namespace tracewell::target::live {
+
+class Tracer;
+struct Thread;
+
+struct Lent {
+  static constexpr int64_t kCallNs = 5'000'000'000;  // for calls of ours, which wait for nothing
+
+  user_regs_struct regs{};
+  uint64_t blocked = 0;
+  uint64_t options = 0;             // of ptrace, the thread's own
+  bool filtered = false;            // its system calls (seccomp)
+  std::optional<CallDispatch> dispatch;
+  std::optional<Sequence> sequence;
+  bool skipped = false;   // the call is not to be made any more
+  std::vector<siginfo_t> sent;  // signals that came meanwhile, of somebody's
+
+  static Status lend(Tracer& tracer, Thread& thread);
+  /// To the exit of the call, whose registers are set: true. The program may have had the thread
+  /// led elsewhere, or others write over the instruction: no other call than ours is let through.
+  static bool make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]);
+  static void give_back(Tracer& tracer, Thread& thread);
+  /// One that was given up in the middle of it has stopped after all. False: it is not through yet.
+  static bool take_back(Tracer& tracer, Thread& thread, int status);
+  /// The same for one that nobody traces any more.
+  bool take_back(Pid pid, Tid tid, int status);
+
+ private:
+  /// On to the entry or the exit of a call: true.
+  static bool run(Tracer& tracer, Thread& thread);
+  /// At the entry of this call, made by the instruction in front of `pc`.
+  static bool stands_before(Tracer& tracer, Thread& thread, uint64_t pc, const uint64_t (&call)[7]);
+  bool suspend_filters(Tid tid) const;
+  bool can_suspend_filters(Tid tid) const;
+  void cancel_call(Tid tid, user_regs_struct& now);
+  void give_rest_back(Pid pid, Tid tid) const;
+};
+
+}  // namespace tracewell::target::live

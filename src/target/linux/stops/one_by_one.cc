@@ -1,0 +1,234 @@
+#include "target/linux/stops/one_by_one.h"
+
+#include <algorithm>
+#include <iterator>
+#include <ranges>
+#include <span>
+#include <vector>
+
+#include <signal.h>
+
+#include "target/linux/fast/fault_handlers.h"
+#include "target/linux/threads/sample.h"
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+constexpr int64_t kBirthNs = 10 * kSecond;
+
+bool is_moving(const Thread& thread) {
+  return thread.run == Run::Running || thread.run == Run::Listening;
+}
+
+/// Neither ends nor stops the process: it has a handler, is ignored, or does nothing (signal(7)).
+bool is_harmless(Tid tid, int signal) {
+  if (signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH) return true;
+  const auto status = read_proc(tid, "status");
+  if (!status) return false;
+  const uint64_t meant = signals_of(*status, "SigCgt") | signals_of(*status, "SigIgn");
+  return (meant & bit_of(signal)) != 0;
+}
+
+}  // namespace
+
+void OneByOne::set(bool on) {
+  if (on_ && !on) {
+    tracer_.careful_ = tracer_.has_foreign_children();
+    tracer_.stop_all();
+    for (Thread* thread : tracer_.all_threads()) {
+      thread->stop_wanted.reset();
+      thread->sampling = Sampling::No;
+      thread->sample.reset();
+    }
+    tracer_.rivals_.clear();
+    tracer_.interrupt_wanted_ = false;
+  }
+  on_ = on;
+  ended_ = false;
+}
+
+void OneByOne::want_stop(Thread& thread, StopEvent::Kind kind) {
+  if (!thread.runs_on() || thread.run == Run::Exiting) return;
+  if (thread.stop_wanted && thread.sampling != Sampling::No) thread.sampling = Sampling::ThenStop;
+  if (thread.stop_wanted) return;
+  thread.stop_wanted = kind;
+  if (is_moving(thread)) tracer_.ask_to_stop(thread);
+  else tracer_.something_pending_ = true;
+}
+
+void OneByOne::want_sample(Thread& thread) {
+  if (!thread.resumed || thread.stop_wanted) return;
+  want_stop(thread, StopEvent::Kind::Signal);
+  if (thread.stop_wanted) thread.sampling = Sampling::Wanted;
+}
+
+void OneByOne::stop_sampled(Tid tid) {
+  hold_all();
+  Thread* const thread = tracer_.find(tid);
+  if (thread != nullptr && !is_moving(*thread)) thread->sample.reset();
+  let_on();
+}
+
+bool OneByOne::is_undecided() const {
+  const auto is_sampled = [](const Thread* thread) {
+    return thread->sample != nullptr || thread->sampling == Sampling::Wanted;
+  };
+  return on_ && tracer_.pass_signals.none() &&
+         std::ranges::any_of(tracer_.all_threads(), is_sampled);
+}
+
+bool OneByOne::passes(const Thread& thread, int signal) const {
+  return is_undecided() && is_harmless(thread.tid, signal);
+}
+
+void OneByOne::want_none() {
+  for (Thread* thread : tracer_.all_threads()) {
+    thread->stop_wanted.reset();
+    thread->sampling = Sampling::No;
+  }
+  tracer_.interrupt_wanted_ = false;
+}
+
+void OneByOne::interrupt() {
+  tracer_.interrupt_wanted_ = false;
+  for (Thread* thread : tracer_.all_threads()) {
+    if (!thread->resumed || !tracer_.seen(*thread->process)) continue;
+    if (thread->run != Run::Exiting) return want_stop(*thread, StopEvent::Kind::Interrupted);
+  }
+}
+
+bool OneByOne::due() {
+  if (tracer_.processes_.empty()) return !tracer_.gone_.empty();
+  return tracer_.something_pending_ || tracer_.interrupt_wanted_ || ended_ ||
+         !tracer_.gone_.empty() || !tracer_.ready_.empty() || tracer_.anything_runs();
+}
+
+void OneByOne::hold_all() {
+  if (!on_) return;
+  tracer_.careful_ = tracer_.has_foreign_children();
+  tracer_.await_all_stopped();
+  tracer_.rivals_.clear();  // each of them is told of
+  for (Thread* thread : tracer_.all_threads())
+    if (thread->run == Run::Stopped) tracer_.settle(*thread);
+}
+
+/// Workers first: the first thread may be the one that all others wait for. And those last that
+/// wait in the kernel (state D).
+std::vector<Tid> OneByOne::those_to_hold(const AddressSpace& space) {
+  constexpr size_t kLooksMax = 32;
+  std::vector<Tid> able, waiting;
+  for (const Thread* thread : tracer_.all_threads() | std::views::reverse) {
+    if (thread->process->space.get() != &space || thread->process->leaving) continue;
+    if (!thread->runs_on() || thread->run != Run::Running) continue;
+    const auto status = proc_status(thread->tid);
+    (status && status->state == 'D' ? waiting : able).push_back(thread->tid);
+    if (able.size() + waiting.size() == kLooksMax) break;
+  }
+  std::ranges::copy(waiting, std::back_inserter(able));
+  return able;
+}
+
+/// Where one does not stop soon, the next is asked, too. One that does not wait in the kernel only
+/// lacks a processor, and has it before all of them have had one. Those that stop when nobody waits
+/// for them any more have their turn among all other events.
+void OneByOne::hold_one(AddressSpace& space) {
+  constexpr size_t kAskedMax = 8;
+  constexpr int64_t kEachNs = 5 * kMilli, kPauseNs = kMilli / 5, kMostNs = kSecond;
+  const auto gets_on = [&](Tid tid) {
+    const Thread* const thread = tracer_.find(tid);
+    const auto status = thread && thread->run == Run::Running ? proc_status(tid) : std::nullopt;
+    return status && status->state != 'D';
+  };
+  tracer_.careful_ = tracer_.has_foreign_children();
+  const std::vector<Tid> able = those_to_hold(space);
+  const int64_t begin = monotonic_ns();
+  for (size_t asked = 0; tracer_.injectable(space) == nullptr;) {
+    const int64_t waited = monotonic_ns() - begin;
+    const auto turns = static_cast<size_t>(waited / kEachNs);
+    if (turns >= kAskedMax && (waited >= kMostNs || std::ranges::none_of(able, gets_on))) return;
+    for (; asked < able.size() && asked <= std::min(turns, kAskedMax - 1); ++asked)
+      if (Thread* const thread = tracer_.find(able[asked]); thread && thread->run == Run::Running)
+        tracer_.ask_to_stop(*thread);
+    if (asked == 0) return;
+    if (tracer_.take_each(std::span(able).first(asked)) == 0) pause_for(kPauseNs);
+    tracer_.park_ready();
+  }
+}
+
+void OneByOne::let_on() {
+  if (on_) tracer_.start_resumed();
+}
+
+StopEvent OneByOne::stopped(Thread& thread, StopEvent event) {
+  thread.resumed = false;
+  thread.stop_wanted.reset();
+  thread.sampling = Sampling::No;
+  thread.sample.reset();
+  tracer_.last_told_ = thread.tid;
+  ended_ = false;
+  return event;
+}
+
+/// One that is sampled stands still for the copy alone.
+StopEvent OneByOne::stopped_as_wanted(Thread& thread) {
+  std::shared_ptr<Sample> sample;
+  const Sampling sampling = thread.sampling;
+  if (sampling != Sampling::No) sample = Sample::take(tracer_, thread);
+  const StopEvent event = stopped(thread, event_of(*thread.stop_wanted, thread));
+  if (!sample) return event;
+  thread.sample = sample;
+  if (thread.run == Run::Stopped) tracer_.go(thread, std::exchange(thread.deferred_signal, 0));
+  if (sampling == Sampling::ThenStop) want_stop(thread, StopEvent::Kind::Signal);
+  return event;
+}
+
+std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
+  if (decision.event) {
+    tracer_.settle(thread);
+    // The child may be looked at, or told to run, as soon as it is known.
+    if (decision.event->child_pid != 0)
+      (void)tracer_.await_within(decision.event->child_pid, kBirthNs);
+    if (thread.resumed || thread.stop_wanted) return stopped(thread, *std::move(decision.event));
+    thread.pending = std::move(decision.event);  // it was told to stand still already
+    return std::nullopt;
+  }
+  if (thread.fresh) return std::nullopt;
+  const bool stays = tracer_.seen(*thread.process) && (!thread.runs_on() || thread.stop_wanted);
+  if (!stays) {
+    if (decision.signal == 0) decision.signal = std::exchange(thread.deferred_signal, 0);
+    tracer_.go(thread, decision.signal);
+    return std::nullopt;
+  }
+  if (thread.run != Run::Stopped) {  // half way through something; the request went with the stop
+    if (is_moving(thread)) tracer_.ask_to_stop(thread);
+    return std::nullopt;
+  }
+  tracer_.settle(thread);
+  thread.deferred_signal = decision.signal;
+  if (!thread.runs_on()) return std::nullopt;
+  return stopped_as_wanted(thread);
+}
+
+std::optional<StopEvent> OneByOne::take_pending() {
+  if (!tracer_.gone_.empty()) {
+    StopEvent event = std::move(tracer_.gone_.front());
+    tracer_.gone_.pop_front();
+    if (event.kind != StopEvent::Kind::ThreadExited) ended_ = false;
+    return event;
+  }
+  if (!tracer_.something_pending_) return std::nullopt;
+  for (Thread* thread : tracer_.all_threads()) {
+    const bool awaited = thread->resumed || thread->stop_wanted;
+    if (!awaited || !tracer_.seen(*thread->process)) continue;
+    if (thread->pending) return stopped(*thread, *std::exchange(thread->pending, std::nullopt));
+    // In the kernel, as inside vfork, it cannot be stopped, but it does nothing either.
+    const bool stands = thread->run == Run::VforkWait || thread->run == Run::Late ||
+                        (thread->run == Run::Stopped && !thread->fresh);
+    if (thread->stop_wanted && stands) return stopped_as_wanted(*thread);
+  }
+  tracer_.something_pending_ = false;
+  return std::nullopt;
+}
+
+}  // namespace tracewell::target::live

@@ -1,0 +1,421 @@
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include <sys/wait.h>
+
+#include "base/urgency.h"
+#include "target/linux/kernel/compat32.h"
+#include "target/linux/kernel/seccomp_filter.h"
+#include "target/linux/threads/trap_flag.h"
+#include "target/linux/tracer.h"
+
+namespace tracewell::target::live {
+namespace {
+
+// Until a thread is given up that neither stops nor waits in the kernel for something (Late has
+// how long for those). One that is about to run on a busy machine stops at once, then.
+constexpr int64_t kNoStopNs = 2 * kSecond, kNoStopAtEndNs = 300 * kMilli;
+constexpr int64_t kStopNs = 10 * kSecond, kStopAtEndNs = 5 * kSecond;
+
+// Of so few threads that are to stop, a wait ends with the first.
+constexpr size_t kFewThreads = 16;
+
+/// For more, it takes as long as it took to look at them all, more or less.
+int64_t pause_ns(size_t threads) {
+  constexpr int64_t kEachNs = 1000;
+  return std::min(static_cast<int64_t>(threads) * kEachNs, kPauseMaxNs);
+}
+
+/// A signal can be handed over only where one was about to be delivered. Elsewhere it is sent, and
+/// passed when it comes back as a stop: the result is 0 then.
+int deliverable(Thread& thread, int signal) {
+  if (signal == 0 || is_signal_stop(thread.status)) return signal;
+  thread.injected = signal;
+  tgkill(thread.process->pid, thread.tid, signal);
+  return 0;
+}
+
+/// Before a thread leaves a stop that may have interrupted a call.
+void avoid_forbidden_restart(Tracer& tracer, Thread& thread) {
+  if (!is_signal_stop(thread.status) && stop_event(thread.status) != kEventStop) return;
+  user_regs_struct& regs = tracer.regs(thread);
+  if (!restart_is_forbidden(thread.tid, regs)) return;
+  begin_call_anew(regs);
+  thread.regs_state = Thread::Registers::Changed;
+}
+
+}  // namespace
+
+bool Tracer::wants_step(const Thread& thread) const {
+  return thread.trace_step ||
+         (thread.resumed && thread.action != ResumeAction::Kind::Continue);
+}
+
+/// An interrupt overtakes the SIGTRAP of an int3 or of a step that has just happened: the pc is
+/// behind the int3 already, and whoever looks at the thread now, or lets go of it, is misled.
+bool Tracer::let_trap_come(Thread& thread) {
+  if (stop_event(thread.status) != kEventStop || !trap_is_pending(thread.tid)) return false;
+  let_come(thread);
+  return true;
+}
+
+/// What is pending stops it again, before anything runs.
+void Tracer::let_come(Thread& thread) {
+  (void)flush_regs(thread);
+  thread.run = Run::Running;
+  thread.fresh = false;
+  thread.asked = true;  // it stops by itself
+  thread.left_group_stop = is_group_stop(thread.status);
+  thread.regs_state = Thread::Registers::Unknown;
+  trace(PTRACE_CONT, thread.tid, 0, uint64_t{0});
+}
+
+void Tracer::go(Thread& thread, int signal) {
+  if (thread.run != Run::Stopped) return;
+  if (thread.process->leaving) {
+    if (let_trap_come(thread)) return;
+    settle(thread);
+    detach_thread(thread, is_signal_stop(thread.status) ? signal : 0);
+    return see_off();
+  }
+  signal = deliverable(thread, signal);
+  Counted& counted = thread.counted;
+  if (counted.here() && regs(thread).rip != *counted.here()) counted.drop();
+  const std::optional<uint64_t> here = counted.here();
+  Patch* patch = here ? thread.process->space->find(*here) : nullptr;
+  const FastCode* const code = thread.process->space->fast.get();
+  const auto behind = code != nullptr && here ? code->behind_slot(*here) : std::nullopt;
+  if (here && patch == nullptr && !behind) counted.drop();
+  const bool passes =
+      patch != nullptr && (!patch->breakpoint || counted.decided() || !seen(*thread.process));
+  const auto steps_original = [&] {
+    return wants_step(thread) && thread.process->space->find(regs(thread).rip) == nullptr;
+  };
+  if (signal != 0 && (passes || steps_original()) && pop_flags(thread)) {
+    if (counted.here()) counted.drop();
+    return start(thread, wants_step(thread), signal);
+  }
+  if (signal != 0 && !counted.site()) forget_handler(thread);
+  // Whether a handler runs is the kernel's business. If one does, the thread stops at its start.
+  if (signal != 0 && counted.site()) return start(thread, true, signal);
+  if (passes) return pass(thread, *here, *patch);
+  if (behind && patch == nullptr) {
+    counted.drop();
+    set_pc(thread, *behind);
+    return start(thread, wants_step(thread), signal, here);
+  }
+  start(thread, wants_step(thread), signal);
+}
+
+/// `from`: where the program was before the step, if it is in code of ours by now.
+void Tracer::start(Thread& thread, bool step, int signal, std::optional<uint64_t> from) {
+  if (FaultHandlers::is_of_a_fault(signal) && thread.process->space->fast &&
+      !fast.before_signal(thread, signal))
+    return;
+  const bool vfork = stop_event(thread.status) == PTRACE_EVENT_VFORK;
+  if (vfork && seen(*thread.process)) {
+    thread.last_block.resize(register_map(*thread.process).layout().size_bytes);
+    if (!read_block(thread, thread.last_block).ok()) thread.last_block.clear();
+  }
+  // A signal's handler comes before the instruction.
+  if (step && signal == 0 && steps_into_caught_call(thread)) step = false;
+  const SingleStep* const last = thread.doing.step();
+  if (step || last != nullptr) (void)regs(thread);  // without our trap flag
+  if (step) {
+    const FastCode* const code = thread.process->space->fast.get();
+    SingleStep next = look_at_flags(thread);
+    next.enters_handler = signal != 0;
+    if (code == nullptr || !code->inside(thread.regs.rip)) next.from = thread.regs.rip;
+    else next.from = from || last == nullptr ? from : last->from;
+    thread.doing.begin_step(next);
+  } else {
+    thread.doing.run();
+  }
+  avoid_forbidden_restart(*this, thread);
+  (void)flush_regs(thread);  // fails when it was killed, as does the next
+  int request = step ? PTRACE_SINGLESTEP : PTRACE_CONT;
+  if (!step && thread.watches_system_calls()) request = PTRACE_SYSCALL;
+  thread.run = vfork ? Run::VforkWait : Run::Running;
+  if (!step && is_group_stop(thread.status)) {
+    request = PTRACE_LISTEN;
+    thread.run = Run::Listening;
+  }
+  if (std::exchange(thread.left_group_stop, false) && request != PTRACE_LISTEN)
+    trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});  // and it will be found in that stop
+  if (request == PTRACE_CONT) thread.call.reset();  // its exit will not be seen
+  thread.fresh = false;
+  thread.asked = false;
+  thread.regs_state = Thread::Registers::Unknown;
+  trace(request, thread.tid, 0, static_cast<uint64_t>(signal));
+}
+
+void Tracer::settle(Thread& thread) {
+  AddressSpace& space = *thread.process->space;
+  if (space.fast && thread.run == Run::Stopped) fast.settle(thread);
+  if (!space.has_copies() || thread.run != Run::Stopped) return;
+  const uint64_t pc = regs(thread).rip;
+  const PlacedCopy* copy = space.copy_at(pc);
+  if (copy == nullptr) return;
+  const machine::CopyPoint* point = copy->code.find(pc - copy->at);
+  if (point == nullptr) return;
+  if (point->done) return set_pc(thread, point->pc);
+  set_pc(thread, copy->site);
+  if (point->sp_undo != 0) {
+    thread.regs.rsp += point->sp_undo;
+    thread.regs_state = Thread::Registers::Changed;
+  }
+  thread.counted.settle(copy->site);
+}
+
+void Tracer::park(Thread& thread) {
+  if (let_trap_come(thread)) return;
+  thread.fresh = false;
+  Decision decision = decide(thread, true);
+  if (thread.process->leaving) return go(thread, decision.signal);
+  if (thread.run != Run::Stopped) return;
+  settle(thread);
+  if (decision.event) {
+    thread.pending = std::move(decision.event);
+  } else {
+    thread.deferred_signal = decision.signal;
+  }
+}
+
+void Tracer::ask_to_stop(Thread& thread) {
+  if (std::exchange(thread.asked, true)) return;
+  trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
+}
+
+void Tracer::park_ready() {
+  while (!ready_.empty()) {
+    Thread* thread = find(ready_.front());
+    ready_.pop_front();
+    if (thread != nullptr && thread->fresh && thread->run == Run::Stopped) park(*thread);
+  }
+}
+
+void Tracer::await_all_stopped() {
+  const auto moving = [](const Thread& thread) {
+    return thread.run == Run::Starting || thread.run == Run::Running ||
+           thread.run == Run::Listening;
+  };
+  const auto waited_for = [&](const Thread& thread) {
+    return moving(thread) && !thread.process->leaving;
+  };
+  const auto is_waited_for = [&](Tid tid) {
+    const Thread* const thread = find(tid);
+    return thread != nullptr && waited_for(*thread);
+  };
+  const Urgent urgent;
+  const Nudger::Wait nudged(nudger_);
+  Patience patience(kStopNs, gives_up, kStopAtEndNs);
+  std::vector<Tid> moving_now;  // those that have been asked
+  for (;;) {
+    park_ready();
+    std::erase_if(moving_now, [&](Tid tid) { return !is_waited_for(tid); });
+    // Again only when all of these stand still: others may have come since.
+    if (moving_now.empty())
+      for (Thread* thread : all_threads()) {
+        if (!waited_for(*thread)) continue;
+        if (thread->run != Run::Starting) ask_to_stop(*thread);
+        moving_now.push_back(thread->tid);
+      }
+    if (moving_now.empty()) return;
+    const size_t came = take_each(moving_now);
+    if (late.look(patience, waited_for) || 2 * came >= moving_now.size()) continue;
+    // Who looks at all of them for each that stops looks as often as there are threads, squared.
+    const bool many = moving_now.size() > kFewThreads;
+    if (came == 0 && !wait_once(!many) && !many) return;
+    if (many) pause_for(pause_ns(moving_now.size()));
+  }
+}
+
+void Tracer::stop_all() {
+  await_all_stopped();
+  for (Thread* thread : all_threads()) {
+    if (thread->run == Run::Stopped) settle(*thread);
+    thread->resumed = false;
+    // What the debugger wants next is not known: it looks where the thread is.
+    if (thread->pending && thread->pending->kind == StopEvent::Kind::Stepped)
+      thread->pending.reset();
+  }
+}
+
+void Tracer::quiesce(Thread& but) {
+  const auto in_the_way = [&](const Thread& thread) {
+    return &thread != &but && thread.run == Run::Running &&
+           thread.process->space == but.process->space;
+  };
+  const Nudger::Wait nudged(nudger_);
+  Patience patience(kStopNs, gives_up, kStopAtEndNs);
+  for (;;) {
+    bool waits = false;
+    for (Thread* thread : all_threads()) {
+      if (!in_the_way(*thread)) continue;
+      waits = true;
+      ask_to_stop(*thread);
+    }
+    if (!waits || but.run == Run::Exiting) return;
+    if (late.look(patience, in_the_way)) continue;
+    if (!wait_once(true)) return;
+  }
+}
+
+/// A signal for one that runs is sent, as where it is not about to get one: see deliverable().
+void Tracer::end_sample(Thread& thread, int signal) {
+  thread.sample.reset();
+  thread.stop_wanted.reset();
+  if (thread.run == Run::Stopped || thread.run == Run::VforkWait || thread.run == Run::Late) return;
+  thread.resumed = true;
+  thread.action = ResumeAction::Kind::Continue;
+  if (signal == 0) return;
+  thread.injected = signal;
+  tgkill(thread.process->pid, thread.tid, signal);
+}
+
+Status Tracer::resume(std::span<const ResumeAction> actions) {
+  careful_ = has_foreign_children();
+  fast.release_unwanted();
+  // An exec of another thread may have put a new program in the place of one that stood still.
+  if (one_by_one.on()) collect_ready();
+  const auto is_there = [&](const ResumeAction& action) {
+    const Thread* thread = find(action.tid);
+    return thread != nullptr && seen(*thread->process);
+  };
+  // A thread may have been killed meanwhile: the others go on, and its end is told in its turn.
+  if (!actions.empty() && gone_.empty() && std::ranges::none_of(actions, is_there))
+    return {Errc::NotFound, "no such thread"};
+  // Whoever steps one believes to know where it is.
+  for (const ResumeAction& action : actions)
+    if (action.kind != ResumeAction::Kind::Continue && is_there(action) &&
+        find(action.tid)->sample != nullptr)
+      return only_a_sample(action.tid);
+  for (const ResumeAction& action : actions) {
+    Thread* thread = is_there(action) ? find(action.tid) : nullptr;
+    if (thread == nullptr) continue;
+    late.look_again(*thread);
+    if (thread->sample != nullptr) end_sample(*thread, action.signal);
+    if (thread->run != Run::Stopped && thread->run != Run::VforkWait && thread->run != Run::Late)
+      continue;
+    if (one_by_one.runs(*thread)) continue;
+    thread->resumed = true;
+    thread->action = action.kind;
+    thread->range_start = action.range_start;
+    thread->range_end = action.range_end;
+    if (action.signal == 0) continue;
+    if (thread->deferred_signal != 0)
+      tgkill(thread->process->pid, thread->tid, thread->deferred_signal);
+    thread->deferred_signal = action.signal;
+  }
+  start_resumed();
+  return {};
+}
+
+void Tracer::start_resumed() {
+  something_pending_ = one_by_one.on() || !gone_.empty();
+  for (Thread* thread : all_threads()) {
+    if (!thread->resumed || !thread->pending) continue;
+    if (still_true(*thread)) {
+      something_pending_ = true;
+      continue;
+    }
+    if (thread->pending->kind == StopEvent::Kind::Signal && thread->deferred_signal == 0)
+      thread->deferred_signal = thread->pending->signal;
+    thread->pending.reset();
+  }
+  if (something_pending_ && !one_by_one.on()) return;
+  std::vector<Thread*> threads = all_threads();
+  // Whoever was told of last starts last, or it may always be the first at the next breakpoint.
+  std::stable_partition(threads.begin(), threads.end(),
+                        [&](const Thread* thread) { return thread->tid > last_told_; });
+  for (Thread* thread : threads) {
+    if (thread->run != Run::Stopped || thread->fresh) continue;
+    if (thread->runs_on() && (thread->pending || thread->stop_wanted)) continue;
+    if (thread->runs_on() || !seen(*thread->process))
+      go(*thread, std::exchange(thread->deferred_signal, 0));
+  }
+}
+
+bool Tracer::still_true(Thread& thread) {
+  const StopEvent& event = *thread.pending;
+  switch (event.kind) {
+    case StopEvent::Kind::Signal: return !passes(thread, event.signal);
+    case StopEvent::Kind::Breakpoint: {
+      const Patch* patch = thread.process->space->find(event.address);
+      return patch != nullptr && patch->breakpoint && regs(thread).rip == event.address;
+    }
+    case StopEvent::Kind::Hardware:
+    case StopEvent::Kind::Watchpoint:
+      for (const HardwareSlot& slot : thread.process->hardware)
+        if (slot.users > 0 && slot.address == event.address) return true;
+      return false;
+    case StopEvent::Kind::SystemCallEntry:
+    case StopEvent::Kind::SystemCallReturn: return catches(thread, event.system_call);
+    case StopEvent::Kind::ThreadCreated: return tell_threads;
+    default: return true;
+  }
+}
+
+std::optional<StopEvent> Tracer::take_pending() {
+  if (!gone_.empty()) {
+    StopEvent event = std::move(gone_.front());
+    gone_.pop_front();
+    return event;
+  }
+  if (!std::exchange(something_pending_, false)) return std::nullopt;
+  for (Thread* thread : all_threads())
+    if (thread->resumed && thread->pending)
+      return *std::exchange(thread->pending, std::nullopt);
+  return std::nullopt;
+}
+
+/// The thread that a SIGINT from the terminal would mostly go to: the leader, if it runs.
+std::optional<StopEvent> Tracer::interrupted_event() {
+  std::set<Tid> running;
+  for (const Thread* thread : all_threads())
+    if (thread->resumed && seen(*thread->process)) running.insert(thread->tid);
+  stop_all();
+  Thread* told = nullptr;
+  int best = -1;
+  for (Thread* thread : all_threads()) {
+    if (!seen(*thread->process) || thread->run == Run::Exiting) continue;
+    const bool ran = running.contains(thread->tid);
+    const int worth = (thread->run == Run::Late ? 0 : 2) + (ran ? 1 : 0);
+    if (worth > best) told = thread;
+    best = std::max(best, worth);
+  }
+  if (told == nullptr) {
+    // A leader stays on its way out for as long as a thread lives that nobody traces.
+    if (no_stop_ns_ == 0) no_stop_ns_ = monotonic_ns();
+    const int64_t enough = gives_up && gives_up() ? kNoStopAtEndNs : kNoStopNs;
+    if (monotonic_ns() - no_stop_ns_ < enough) return std::nullopt;
+    for (Thread* thread : all_threads())
+      if (seen(*thread->process)) told = thread;
+    if (told == nullptr) return std::nullopt;
+  }
+  no_stop_ns_ = 0;
+  last_told_ = told->tid;
+  interrupt_wanted_ = false;
+  StopEvent event = event_of(StopEvent::Kind::Interrupted, *told);
+  event.signal = SIGINT;
+  return event;
+}
+
+/// One that was killed a moment ago may want to stop once more on its way out: see_off().
+void Tracer::detach_thread(Thread& thread, int signal) {
+  clear_debug_registers(thread);
+  if (thread.doing.step() != nullptr) (void)regs(thread);  // without our trap flag
+  avoid_forbidden_restart(*this, thread);
+  (void)flush_regs(thread);
+  if (trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) != 0)
+    dying_.insert(thread.tid);
+  Process& process = *thread.process;
+  remove_thread(thread.tid);
+  if (process.threads.empty()) {
+    if (process.our_child) let_go_.push_back(process.pid);
+    remove_process(process.pid);
+  }
+}
+
+}  // namespace tracewell::target::live
