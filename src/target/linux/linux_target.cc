@@ -47,7 +47,7 @@ class LinuxBreakpoints final : public Breakpoints {
   bool supports(Kind kind) const override { return kind != Kind::ReadWatch; }
   void set_filter(BreakpointFilter* filter) override { tracer_.filter = filter; }
   Status insert(Pid pid, Kind kind, uint64_t address, uint32_t size) override {
-    Process* process = tracer_.find_process(pid);
+    Process* process = tracer_.threads().find_process(pid);
     if (process == nullptr) return {Errc::NotFound, "no such process"};
     if (!supports(kind)) return {Errc::Unsupported, "no watchpoints for reads alone"};
     // While threads are waited for, it may end, or begin another program.
@@ -56,14 +56,14 @@ class LinuxBreakpoints final : public Breakpoints {
     if (kind == Kind::Software || kind == Kind::Hardware) tracer_.fast.make_way(*process, address);
     if (kind != Kind::Software) {
       tracer_.one_by_one.hold_all();
-      process = tracer_.find_process(pid);
+      process = tracer_.threads().find_process(pid);
       const bool same = process != nullptr && process->space == meant;
       Status done = Error{Errc::NotFound, "the program is gone", {}};
       if (same) done = tracer_.insert_hardware(*process, kind, address, size);
       tracer_.one_by_one.let_on();
       return done;
     }
-    process = tracer_.find_process(pid);
+    process = tracer_.threads().find_process(pid);
     if (process == nullptr || process->space != meant)
       return {Errc::NotFound, "the program is gone"};
     TW_ASSIGN_OR_RETURN(Patch * patch, process->space->add(address));
@@ -71,11 +71,11 @@ class LinuxBreakpoints final : public Breakpoints {
     return {};
   }
   Status remove(Pid pid, Kind kind, uint64_t address, uint32_t size) override {
-    Process* process = tracer_.find_process(pid);
+    Process* process = tracer_.threads().find_process(pid);
     if (process == nullptr) return {Errc::NotFound, "no such process"};
     if (kind != Kind::Software) {
       tracer_.one_by_one.hold_all();
-      process = tracer_.find_process(pid);
+      process = tracer_.threads().find_process(pid);
       if (process != nullptr) (void)tracer_.remove_hardware(*process, kind, address, size);
       tracer_.one_by_one.let_on();
       return {};
@@ -98,15 +98,16 @@ class LinuxSites final : public TraceSites {
   /// While all threads stand still there is no fork of the memory as it was that nobody has seen.
   void raise_count(Pid pid, uint64_t address) override {
     const auto space_of = [&]() -> std::shared_ptr<live::AddressSpace> {
-      const Process* const process = tracer_.find_process(pid);
-      return process != nullptr && tracer_.seen(*process) ? process->space : nullptr;
+      const Process* const process = tracer_.threads().find_process(pid);
+      return process != nullptr && seen(*process) ? process->space : nullptr;
     };
     const auto meant = space_of();
     const live::LiveFastSites::Still still(tracer_);
     if (meant && space_of() == meant) meant->raise(address);  // else another program is there now
   }
   void lower_count(Pid pid, uint64_t address) override {
-    if (Process* const process = tracer_.find_process(pid)) process->space->lower(address);
+    Process* const process = tracer_.threads().find_process(pid);
+    if (process != nullptr) process->space->lower(address);
   }
 
  private:
@@ -153,12 +154,12 @@ class LinuxSignals final : public SignalInfo {
  private:
   /// Where a sample stands for the thread, it may have stopped for something that is untold yet.
   Status knows_stop(Tid tid) {
-    const Thread* thread = tracer_.find(tid);
+    const Thread* thread = tracer_.threads().find(tid);
     if (thread != nullptr && thread->sample) return only_a_sample(tid);
     return {};
   }
   bool is_32_bit(Tid tid) {
-    const Thread* thread = tracer_.find(tid);
+    const Thread* thread = tracer_.threads().find(tid);
     return thread != nullptr && thread->process->space->is_32_bit;
   }
   Tracer& tracer_;
@@ -168,7 +169,7 @@ class LinuxSystemCalls final : public SystemCalls {
  public:
   explicit LinuxSystemCalls(Tracer& tracer) : tracer_(tracer) {}
   Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) override {
-    const Process* const process = tracer_.find_process(pid);
+    const Process* const process = tracer_.threads().find_process(pid);
     if (!on && process != nullptr && !process->catches_calls) return {};
     tracer_.one_by_one.hold_all();  // how a thread runs is settled when it starts
     const Status done = tracer_.catch_system_calls(pid, on, std::move(only));
@@ -189,17 +190,17 @@ class LinuxNonStop final : public NonStop {
   }
   Status stop(std::span<const Tid> threads) override {
     for (const Tid tid : threads)
-      if (Thread* thread = tracer_.find(tid); thread != nullptr && tracer_.seen(*thread->process))
+      if (Thread* thread = tracer_.threads().find(tid); thread != nullptr && seen(*thread->process))
         tracer_.one_by_one.want_stop(*thread, StopEvent::Kind::Signal);
     return {};
   }
   Status sample(Tid tid) override {
-    if (Thread* thread = tracer_.find(tid); thread != nullptr && tracer_.seen(*thread->process))
+    if (Thread* thread = tracer_.threads().find(tid); thread != nullptr && seen(*thread->process))
       tracer_.one_by_one.want_sample(*thread);
     return {};
   }
   void stop_sampled(Tid tid) override {
-    if (const Thread* thread = tracer_.find(tid); thread != nullptr && thread->sample)
+    if (const Thread* thread = tracer_.threads().find(tid); thread != nullptr && thread->sample)
       tracer_.one_by_one.stop_sampled(tid);
   }
   void want_no_stops() override { tracer_.one_by_one.want_none(); }
@@ -218,7 +219,7 @@ class LinuxTarget final : public Target {
   std::vector<ProcessInfo> processes() const override;
   std::vector<ThreadInfo> threads(Pid pid) const override;
   void describe(ThreadInfo& info) const override {
-    const Thread* const thread = tracer_.find(info.tid);
+    const Thread* const thread = tracer_.threads().find(info.tid);
     live::describe_thread(info, thread != nullptr && thread->run == Run::Stopped);
   }
   const RegisterLayout& layout(Pid pid) const override {
@@ -231,7 +232,7 @@ class LinuxTarget final : public Target {
   bool end_untold() override { return tracer_.end_untold(); }
   std::vector<UntoldFork> untold_forks() override {
     std::vector<UntoldFork> out;
-    for (const Thread* thread : tracer_.all_threads())
+    for (const Thread* thread : tracer_.threads().all())
       if (thread->pending && thread->pending->child_pid != 0)
         out.push_back({thread->pending->child_pid, thread->process->pid});
     return out;
@@ -239,7 +240,7 @@ class LinuxTarget final : public Target {
   Status read_registers(Tid tid, std::span<uint8_t> block) override;
   Status write_registers(Tid tid, Bytes block) override;
   std::vector<uint8_t> known_registers(Tid tid) override {
-    const Thread* thread = tracer_.find(tid);
+    const Thread* thread = tracer_.threads().find(tid);
     if (thread == nullptr || thread->sample || thread->run != Run::Late) return {};
     return tracer_.late.known_registers(*thread);
   }
@@ -275,16 +276,16 @@ class LinuxTarget final : public Target {
 
 std::vector<ProcessInfo> LinuxTarget::processes() const {
   std::vector<ProcessInfo> result;
-  for (const auto& [pid, process] : tracer_.processes())
-    if (tracer_.seen(*process)) result.push_back({pid, process->attached});
+  for (const auto& [pid, process] : tracer_.threads().processes())
+    if (seen(*process)) result.push_back({pid, process->attached});
   return result;
 }
 
 std::vector<ThreadInfo> LinuxTarget::threads(Pid pid) const {
   std::vector<ThreadInfo> result;
-  for (const auto& [id, process] : tracer_.processes()) {
-    if (!tracer_.seen(*process) || (pid != 0 && id != pid)) continue;
-    for (const Thread* thread : tracer_.threads_of(*process)) {
+  for (const auto& [id, process] : tracer_.threads().processes()) {
+    if (!seen(*process) || (pid != 0 && id != pid)) continue;
+    for (const Thread* thread : tracer_.threads().threads_of(*process)) {
       if (thread->run == Run::Exiting) continue;
       ThreadInfo info;
       info.pid = id;
@@ -298,11 +299,11 @@ std::vector<ThreadInfo> LinuxTarget::threads(Pid pid) const {
 }
 
 size_t LinuxTarget::read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) {
-  Process* process = tracer_.find_process(pid);
+  Process* process = tracer_.threads().find_process(pid);
   if (process == nullptr) return 0;
   size_t got = process->space->read(address, into);
   if (!live::Sample::any()) return got;
-  for (const Thread* thread : tracer_.threads_of(*process)) {
+  for (const Thread* thread : tracer_.threads().threads_of(*process)) {
     if (!thread->sample) continue;
     thread->sample->trim(thread->tid, tracer_.gives_up);
     got = thread->sample->cover(address, into, got);
@@ -311,10 +312,10 @@ size_t LinuxTarget::read_memory(Pid pid, uint64_t address, std::span<uint8_t> in
 }
 
 Status LinuxTarget::write_memory(Pid pid, uint64_t address, Bytes bytes) {
-  Process* process = tracer_.find_process(pid);
+  Process* process = tracer_.threads().find_process(pid);
   if (process == nullptr) return {Errc::NotFound, "no such process"};
   if (!live::Sample::any()) return process->space->write(address, bytes);
-  for (const Thread* thread : tracer_.threads_of(*process)) {
+  for (const Thread* thread : tracer_.threads().threads_of(*process)) {
     if (!thread->sample) continue;
     thread->sample->trim(thread->tid, tracer_.gives_up);
     if (thread->sample->meets(address, bytes.size())) return only_a_sample(thread->tid);
@@ -323,7 +324,7 @@ Status LinuxTarget::write_memory(Pid pid, uint64_t address, Bytes bytes) {
 }
 
 Status LinuxTarget::read_registers(Tid tid, std::span<uint8_t> block) {
-  Thread* thread = tracer_.find(tid);
+  Thread* thread = tracer_.threads().find(tid);
   if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
   if (tracer_.one_by_one.runs(*thread)) return {Errc::Target, fmt::format("thread {} runs", tid)};
   if (thread->sample) {
@@ -338,7 +339,7 @@ Status LinuxTarget::read_registers(Tid tid, std::span<uint8_t> block) {
 }
 
 Status LinuxTarget::write_registers(Tid tid, Bytes block) {
-  Thread* thread = tracer_.find(tid);
+  Thread* thread = tracer_.threads().find(tid);
   if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
   if (tracer_.one_by_one.runs(*thread)) return {Errc::Target, fmt::format("thread {} runs", tid)};
   if (thread->sample) return only_a_sample(tid);

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include <elf.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -16,81 +14,19 @@
 
 namespace tracewell::target::live {
 
-Thread* Tracer::find(Tid tid) {
-  const auto it = threads_.find(tid);
-  return it == threads_.end() ? nullptr : it->second.get();
+/// One that was waited for before it was in the table has stopped already.
+void Tracer::on_added(Thread& thread) {
+  if (const auto status = unborn.take_status(thread.tid)) note(thread.tid, *status);
 }
 
-Process* Tracer::find_process(Pid pid) {
-  const auto it = processes_.find(pid);
-  return it == processes_.end() ? nullptr : it->second.get();
+void Tracer::on_removal(Thread& thread) {
+  if (thread.child != 0) unborn.orphan(unborn.take_child(thread), thread.process->space);
+  if (std::exchange(thread.trace_step, false) && handler != nullptr) handler->on_end(thread.tid);
 }
 
-Process& Tracer::add_process(Pid pid, std::shared_ptr<AddressSpace> space) {
-  remove_process(pid);  // its number is another one's now
-  auto process = std::make_unique<Process>();
-  process->pid = pid;
-  process->itself = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  process->space = std::move(space);
-  return *(processes_[pid] = std::move(process));
-}
-
-Thread& Tracer::add_thread(Process& process, Tid tid) {
-  remove_thread(tid);
-  auto thread = std::make_unique<Thread>();
-  thread->tid = tid;
-  thread->process = &process;
-  process.threads.push_back(tid);
-  Thread& result = *(threads_[tid] = std::move(thread));
-  if (const auto status = unborn.take_status(tid)) note(tid, *status);
-  return result;
-}
-
-void Tracer::remove_thread(Tid tid) {
-  const auto it = threads_.find(tid);
-  if (it == threads_.end()) return;
-  if (it->second->child != 0)
-    unborn.orphan(unborn.take_child(*it->second), it->second->process->space);
-  it->second->run = Run::Exiting;
-  if (std::exchange(it->second->trace_step, false) && handler != nullptr) handler->on_end(tid);
-  std::erase(it->second->process->threads, tid);
-  removed_.threads.push_back(std::move(it->second));
-  threads_.erase(it);
-}
-
-void Tracer::remove_process(Pid pid) {
-  const auto it = processes_.find(pid);
-  if (it == processes_.end()) return;
-  const std::vector<Tid> threads = it->second->threads;
-  for (const Tid tid : threads) remove_thread(tid);
-  last_gone_32_bit_ = it->second->space->is_32_bit;
-  removed_.processes.push_back(std::move(it->second));
-  processes_.erase(it);
-  if (processes_.empty()) interrupt_wanted_ = false;  // it was not about the next one
+void Tracer::on_process_removed() {
+  if (threads_.processes().empty()) interrupt_wanted_ = false;  // it was not about the next one
   unborn.process_gone();
-}
-
-std::vector<Thread*> Tracer::threads_of(const Process& process) {
-  std::vector<Thread*> result;
-  for (const Tid tid : process.threads)
-    if (Thread* thread = find(tid)) result.push_back(thread);
-  return result;
-}
-
-std::vector<Thread*> Tracer::all_threads() {
-  std::vector<Thread*> result;
-  for (const auto& [pid, process] : processes_)
-    for (Thread* thread : threads_of(*process)) result.push_back(thread);
-  work_done += result.size();
-  return result;
-}
-
-Thread* Tracer::first_thread(Pid pid) {
-  Process* process = find_process(pid);
-  if (process == nullptr) return nullptr;
-  for (Thread* thread : threads_of(*process))
-    if (thread->run != Run::Exiting) return thread;
-  return nullptr;
 }
 
 const RegisterMap& Tracer::register_map(const Process& process) const {
@@ -98,8 +34,7 @@ const RegisterMap& Tracer::register_map(const Process& process) const {
 }
 
 const RegisterMap& Tracer::register_map(Pid pid) {
-  if (const Process* process = find_process(pid)) return register_map(*process);
-  return last_gone_32_bit_ ? registers_32_ : registers_64_;
+  return threads_.is_32_bit(pid) ? registers_32_ : registers_64_;
 }
 
 user_regs_struct& Tracer::regs(Thread& thread) {

@@ -7,12 +7,10 @@
 #include <csignal>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "target/linux/fast/fast_sites.h"
@@ -25,26 +23,18 @@
 #include "target/linux/stops/one_by_one.h"
 #include "target/linux/stops/unborn.h"
 #include "target/linux/threads/registers.h"
+#include "target/linux/threads/thread_table.h"
 #include "target/linux/threads/tracee.h"
 #include "target/target.h"
 
 namespace tracewell::target::live {
 
-class Tracer {
+class Tracer final : private ThreadTable::Watcher {
  public:
-  explicit Tracer(const LinuxOptions& options) : options_(options) {}
+  explicit Tracer(const LinuxOptions& options) : threads_(*this), options_(options) {}
   ~Tracer();
 
-  // --- tables (tracer.cc)
-  Thread* find(Tid tid);
-  Process* find_process(Pid pid);
-  Process& add_process(Pid pid, std::shared_ptr<AddressSpace> space);
-  Thread& add_thread(Process& process, Tid tid);
-  void remove_thread(Tid tid), remove_process(Pid pid);
-  std::vector<Thread*> threads_of(const Process& process), all_threads();
-  bool seen(const Process& process) const { return !process.hidden && !process.leaving; }
-  Thread* first_thread(Pid pid);
-  std::map<Pid, std::unique_ptr<Process>>& processes() { return processes_; }
+  ThreadTable& threads() { return threads_; }
 
   // --- registers of a stopped thread (tracer.cc); written back when it goes on
   user_regs_struct& regs(Thread& thread);
@@ -152,6 +142,9 @@ class Tracer {
   friend class OneByOne;
   friend class Unborn;
   friend struct Lent;
+  void on_added(Thread& thread) override;
+  void on_removal(Thread& thread) override;
+  void on_process_removed() override;
   Came take_status(Tid tid, int64_t awake_ns = 0);
   bool wait_once(bool block), wait_carefully(bool block);
   /// How many of these had one. To look for any takes the kernel as long as there are threads.
@@ -174,6 +167,7 @@ class Tracer {
   void release_orphans(), let_run(const std::vector<Pid>& children);
   void give_up_threads(const AddressSpace& space);
 
+  ThreadTable threads_;
   LinuxOptions options_;
   RegisterMap registers_64_{RegisterMap::Program::Bits64};
   RegisterMap registers_32_{RegisterMap::Program::Bits32};
@@ -181,16 +175,13 @@ class Tracer {
   LatePages late_pages_;
   Nudger nudger_{bell_};
   Terminal terminal_;
-  std::map<Pid, std::unique_ptr<Process>> processes_;
-  std::unordered_map<Tid, std::unique_ptr<Thread>> threads_;
-  Removed removed_;
   std::deque<Tid> ready_;             // fresh stops, in order
   std::vector<Tid> rivals_;           // parked at breakpoints of the debugger's
   std::deque<StopEvent> gone_;        // processes that ended, to be told
   std::set<Tid> dying_;               // killed as they were let go: their end is still to come
   std::vector<Pid> let_go_;           // our own children that we do not trace any more
   std::vector<uint8_t> xsave_, block_;
-  bool interrupt_wanted_ = false, last_gone_32_bit_ = false;
+  bool interrupt_wanted_ = false;
   int64_t no_stop_ns_ = 0;  // since when all threads are on their way out, and one is to stop
   bool something_pending_ = false;    // some thread may have an event to be told
   bool careful_ = false;              // children that are not ours may be waited for by others

@@ -30,7 +30,7 @@ Error not_read(int number) {
 /// Of each thread of that memory, by its status.
 Result<uint32_t> filters_of_all(Tracer& tracer, const AddressSpace& space) {
   std::optional<uint32_t> each;
-  for (const auto& [pid, process] : tracer.processes()) {
+  for (const auto& [pid, process] : tracer.threads().processes()) {
     if (process->space.get() != &space) continue;
     for (const Tid tid : task_ids(pid)) {
       const auto status = read_proc(tid, "status");
@@ -92,7 +92,7 @@ Status examine_filters(Tracer& tracer, AddressSpace& space,
   TW_ASSIGN_OR_RETURN(space.allowed_filters, filters_of_all(tracer, space));
   if (space.allowed_filters == 0) return {};
   FiltersOfThreads filters(calls);
-  for (const auto& [pid, process] : tracer.processes()) {
+  for (const auto& [pid, process] : tracer.threads().processes()) {
     if (process->space.get() != &space) continue;
     for (const Tid tid : task_ids(pid))
       TW_RETURN_IF_ERROR(examine_thread(filters, tid, space.allowed_filters));
@@ -106,7 +106,7 @@ bool has_new_filters(Tid tid, const std::string& status, const AddressSpace& spa
 }
 
 bool others_have_new_filters(Tracer& tracer, const Process& process, size_t turn) {
-  for (const auto& [pid, other] : tracer.processes()) {
+  for (const auto& [pid, other] : tracer.threads().processes()) {
     if (other->space != process.space || pid == process.pid || other->threads.empty()) continue;
     const Tid tid = other->threads[turn % other->threads.size()];
     const auto status = read_proc(tid, "status");

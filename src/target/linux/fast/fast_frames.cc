@@ -24,17 +24,17 @@ void LiveFastSites::to_block(const Found& found, std::span<uint8_t> block) {
 }
 
 std::pair<uint64_t, uint64_t> LiveFastSites::changed_range(Pid pid) {
-  const Process* const process = tracer_.find_process(pid);
+  const Process* const process = tracer_.threads().find_process(pid);
   return process != nullptr ? process->space->changed_range() : std::pair<uint64_t, uint64_t>();
 }
 
 bool LiveFastSites::is_changed(Pid pid, uint64_t address, uint64_t bytes) {
-  const Process* const process = tracer_.find_process(pid);
+  const Process* const process = tracer_.threads().find_process(pid);
   return process != nullptr && process->space->is_changed(address, bytes);
 }
 
 void LiveFastSites::hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) {
-  if (const Process* process = tracer_.find_process(pid))
+  if (const Process* process = tracer_.threads().find_process(pid))
     process->space->hide_patches(address, bytes);
 }
 

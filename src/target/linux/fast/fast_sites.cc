@@ -111,8 +111,8 @@ LiveFastSites::LiveFastSites(Tracer& tracer) : tracer_(tracer), ticker_(tracer.b
 LiveFastSites::~LiveFastSites() = default;
 
 Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
-  Process* const process = tracer_.find_process(pid);
-  if (process == nullptr || !tracer_.seen(*process)) return {Errc::NotFound, "no such process"};
+  Process* const process = tracer_.threads().find_process(pid);
+  if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   if (process->space->is_32_bit) return because(TrapReason::Is32Bit);
   release_unwanted();
   looks_without_filters_ = 0;
@@ -130,7 +130,7 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
     return because(TrapReason::MemoryLimit,
                    fmt::format(" {} KiB of memory more ({})", room.bytes >> 10,
                                room.group.empty() ? "the machine has no more" : room.group));
-  const Thread* const lives = tracer_.first_thread(pid);
+  const Thread* const lives = tracer_.threads().first_thread(pid);
   const Tid tid = lives != nullptr ? lives->tid : pid;  // a leader that has ended shows nothing
   if (may_supply_pages(tid, kTablesAtStartKib))
     return because(TrapReason::SuppliesPages);
@@ -156,7 +156,7 @@ bool LiveFastSites::supplies_pages(const Process& process) {
   ShareOfTime& share = process.space->fast->looks_at_descriptors;
   const int64_t begin = monotonic_ns();
   if (!share.is_due(begin)) return false;
-  const Thread* const lives = tracer_.first_thread(process.pid);
+  const Thread* const lives = tracer_.threads().first_thread(process.pid);
   const bool out = may_supply_pages(lives != nullptr ? lives->tid : process.pid, kTablesAtLookKib);
   share.took(begin, monotonic_ns());
   return out;
@@ -167,7 +167,7 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
   // Many at first: until each was looked at, none that waits for room lets others run (may_yield).
   constexpr size_t kAtATime = 2, kAtFirst = 64;
   Conduct out;
-  Process* const process = tracer_.find_process(pid);
+  Process* const process = tracer_.threads().find_process(pid);
   if (process == nullptr) return out;
   if (process->space->fast) {
     out.gone = process->space->fast->gone();
@@ -200,7 +200,7 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
 
 /// One that waits in the kernel and cannot be stopped may come back to code of ours at any time.
 void LiveFastSites::note_those_inside() {
-  for (const Thread* thread : tracer_.all_threads()) {
+  for (const Thread* thread : tracer_.threads().all()) {
     AddressSpace& space = *thread->process->space;
     if (thread->process->leaving || !space.fast || space.fast->stays_inside) continue;
     space.fast->stays_inside =
@@ -273,12 +273,12 @@ Result<uint64_t> LiveFastSites::map_area(Thread& thread, uint64_t bytes, int fd,
 /// now on does not run before we have seen it.
 Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
                                                std::span<const Call> calls) {
-  const Thread* const any = tracer_.first_thread(pid);
+  const Thread* const any = tracer_.threads().first_thread(pid);
   if (tracer_.options_.alone_with_descriptors && any != nullptr &&
       shares_descriptors(any->process->pid, any->tid))
     return because(TrapReason::SharesDescriptors);
   const Still still(tracer_);
-  Process* const process = tracer_.find_process(pid);
+  Process* const process = tracer_.threads().find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
   if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
   TW_RETURN_IF_ERROR(examine_filters(tracer_, *process->space, calls));
@@ -355,7 +355,7 @@ void LiveFastSites::populate(Pid pid, const std::vector<Range>& ranges) {
 std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {
   const Still still(tracer_);
   std::vector<ThreadBase> out;
-  for (Thread* const thread : tracer_.all_threads())
+  for (Thread* const thread : tracer_.threads().all())
     if (is_in(*thread->process, pid) && thread->run != Run::Exiting) {
       thread->unlisted = thread->run != Run::Stopped;
       if (!thread->unlisted) out.push_back(base_of(*thread));
@@ -376,7 +376,7 @@ FastSites::ThreadBase LiveFastSites::base_of(Thread& thread) {
 Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& code,
                                       std::span<const Load> loads) {
   constexpr uint64_t kAlign = 64, kChunk = 1 << 16;
-  const Process* const process = tracer_.find_process(pid);
+  const Process* const process = tracer_.threads().find_process(pid);
   if (process == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
   const std::shared_ptr<AddressSpace> space = process->space;
   if (!space->fast) return because(TrapReason::ReplacedProgram);
@@ -405,7 +405,7 @@ Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& c
 }
 
 void LiveFastSites::change(Pid pid, uint64_t address, uint8_t byte) {
-  const Process* const process = tracer_.find_process(pid);
+  const Process* const process = tracer_.threads().find_process(pid);
   if (process != nullptr && process->space->fast) process->space->fast->change(address, byte);
 }
 
@@ -413,12 +413,12 @@ void LiveFastSites::change(Pid pid, uint64_t address, uint8_t byte) {
 /// thread, and that only while it makes calls for us.
 Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   let_others_on();
-  const Process* process = tracer_.find_process(pid);
+  const Process* process = tracer_.threads().find_process(pid);
   if (process == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
   const std::shared_ptr<AddressSpace> space = process->space;
   std::optional<Still> still;
   if (!space->fast || !space->fast->waits()) still.emplace(tracer_);
-  process = tracer_.find_process(pid);
+  process = tracer_.threads().find_process(pid);
   if (process == nullptr || process->space != space || !space->fast)
     return because(TrapReason::ReplacedProgram);
   constexpr uint64_t kAround = 160;  // as far as short jumps, and the instructions there, reach
@@ -428,7 +428,7 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   });
   if (is_broken || space->has_patch(address - kAround, 2 * kAround))
     return because(TrapReason::Breakpoint, "", Errc::Limit);
-  const Thread* const lives = tracer_.first_thread(pid);
+  const Thread* const lives = tracer_.threads().first_thread(pid);
   const AddressLayout layout =
       layout_of(lives != nullptr ? lives->tid : pid, tracer_.gives_up);
   if (layout.maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
@@ -457,17 +457,17 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
 
 void LiveFastSites::remove(Pid pid, uint64_t address) {
   const Still still(tracer_);
-  Process* const process = tracer_.find_process(pid);
+  Process* const process = tracer_.threads().find_process(pid);
   if (process != nullptr && process->space->fast) process->space->fast->remove(address);
 }
 
 bool LiveFastSites::stands(Pid pid, uint64_t address) const {
-  const Process* const process = tracer_.find_process(pid);
+  const Process* const process = tracer_.threads().find_process(pid);
   return process != nullptr && process->space->fast && process->space->fast->has(address);
 }
 
 bool LiveFastSites::is_as_before(Pid pid, uint64_t address) {
-  const Process* const process = tracer_.find_process(pid);
+  const Process* const process = tracer_.threads().find_process(pid);
   return process != nullptr && process->space->fast && process->space->fast->is_as_before(address);
 }
 
@@ -478,11 +478,11 @@ void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   space->fast->unwanted = true;
   bool inside = space->fast->has_handler;
   // A stop that nobody has decided about yet is as good as running.
-  for (const Thread* thread : tracer_.all_threads())
+  for (const Thread* thread : tracer_.threads().all())
     if (thread->process->space == space && (may_go_on(*thread) || thread->fresh)) inside = true;
   if (inside && !space->fast->stays_inside) return;
   if (tracer_.late.may_return_into_ours(*space)) inside = space->fast->stays_inside = true;
-  for (Thread* thread : tracer_.all_threads()) {
+  for (Thread* thread : tracer_.threads().all()) {
     if (thread->process->space != space || thread->run != Run::Stopped || thread->fresh) continue;
     tracer_.settle(*thread);
     inside |= thread->run != Run::Stopped || space->fast->inside(tracer_.regs(*thread).rip);
@@ -496,7 +496,7 @@ void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
 
 /// Perhaps from inside of a hit: what changes the program has to wait.
 void LiveFastSites::release(Pid pid) {
-  Process* const process = tracer_.find_process(pid);
+  Process* const process = tracer_.threads().find_process(pid);
   if (process != nullptr && process->space->fast) process->space->fast->unwanted = true;
   want_ticks();
   std::erase_if(here_, [&](const Here& one) { return one.pid == pid; });
@@ -507,11 +507,11 @@ void LiveFastSites::release_unwanted() {
   const auto is_unwanted = [](const auto& one) {
     return one.second->space->fast && one.second->space->fast->unwanted;
   };
-  if (std::ranges::none_of(tracer_.processes_, is_unwanted)) return;
+  if (std::ranges::none_of(tracer_.threads().processes(), is_unwanted)) return;
   const Still still(tracer_);
   // Processes may end, or run another program, while threads are led out.
   std::vector<std::shared_ptr<AddressSpace>> spaces;
-  for (const auto& one : tracer_.processes_)
+  for (const auto& one : tracer_.threads().processes())
     if (is_unwanted(one)) spaces.push_back(one.second->space);
   for (const auto& space : spaces) release(space);
   want_ticks();
@@ -522,7 +522,7 @@ void LiveFastSites::abandon(std::span<Process* const> processes) {
   std::vector<std::shared_ptr<AddressSpace>> spaces;  // one may run another program meanwhile
   for (const Process* process : processes) {
     spaces.push_back(process->space);
-    for (Thread* thread : tracer_.threads_of(*process)) {
+    for (Thread* thread : tracer_.threads().threads_of(*process)) {
       if (thread->run != Run::Running && thread->run != Run::Listening) continue;
       tracer_.ask_to_stop(*thread);
       moving.push_back(thread->tid);
@@ -532,7 +532,7 @@ void LiveFastSites::abandon(std::span<Process* const> processes) {
   for (const Tid tid : moving) {
     const int64_t left = begin + (ends_soon() ? Patience::kQuitNs : kAbandonNs) - monotonic_ns();
     if (left > 0 && tracer_.await_within(tid, left) != Waited::GaveUp) continue;
-    Thread* const thread = tracer_.find(tid);
+    Thread* const thread = tracer_.threads().find(tid);
     const bool moves = thread != nullptr && thread->run != Run::Stopped &&
                        thread->run != Run::Exiting && thread->run != Run::Late;
     if (moves) tracer_.late.give_up(*thread, '?');
@@ -552,7 +552,7 @@ void LiveFastSites::hurry(std::chrono::microseconds pause) {
 }
 
 void LiveFastSites::want_ticks() {
-  const bool any = std::ranges::any_of(tracer_.processes_, [](const auto& one) {
+  const bool any = std::ranges::any_of(tracer_.threads().processes(), [](const auto& one) {
     return one.second->space->fast && !one.second->space->fast->unwanted;
   });
   if (!any) hurry({});

@@ -19,7 +19,7 @@ LiveFastSites::Still::~Still() {
 }
 
 LiveFastSites::One::One(Tracer& all, Pid pid) : tracer(all) {
-  const Process* const process = tracer.find_process(pid);
+  const Process* const process = tracer.threads().find_process(pid);
   if (process == nullptr) return;
   space = process->space;
   const bool others_run = tracer.one_by_one.on() && tracer.fast.held_ == 0;
@@ -43,14 +43,14 @@ void LiveFastSites::let_others_on() {
 
 /// What one program wants of it is paid for by all: so they run nine times as long as they stood.
 bool LiveFastSites::may_stand_still() const {
-  return tracer_.processes().size() < 2 || stands_still_.is_due(monotonic_ns());
+  return tracer_.threads().processes().size() < 2 || stands_still_.is_due(monotonic_ns());
 }
 
 void LiveFastSites::stand_still(const std::function<void()>& what) {
   const int64_t begin = monotonic_ns();
   ++held_;
   tracer_.await_all_stopped();
-  for (Thread* thread : tracer_.all_threads())
+  for (Thread* thread : tracer_.threads().all())
     if (thread->run == Run::Stopped) tracer_.settle(*thread);
   note_those_inside();
   what();
@@ -60,13 +60,13 @@ void LiveFastSites::stand_still(const std::function<void()>& what) {
 }
 
 bool LiveFastSites::is_in(const Process& one, Pid pid) const {
-  const Process* const process = tracer_.find_process(pid);
+  const Process* const process = tracer_.threads().find_process(pid);
   return one.pid == pid || (process != nullptr && one.beside && one.space == process->space);
 }
 
 size_t LiveFastSites::thread_count(Pid pid) {
   return static_cast<size_t>(std::ranges::count_if(
-      tracer_.all_threads(), [&](const Thread* thread) {
+      tracer_.threads().all(), [&](const Thread* thread) {
         return thread->run != Run::Exiting && is_in(*thread->process, pid);
       }));
 }
@@ -81,7 +81,7 @@ void LiveFastSites::while_still(const std::function<void()>& what) {
 }
 
 void LiveFastSites::make_ready(Pid pid) {
-  const Process* const process = tracer_.find_process(pid);
+  const Process* const process = tracer_.threads().find_process(pid);
   if (process != nullptr && process->space->fast) process->space->fast->make_ready();
 }
 
@@ -96,7 +96,7 @@ void LiveFastSites::expect_hits(Pid pid) {
 
 std::vector<uint64_t> LiveFastSites::commit(Pid pid) {
   const Still still(tracer_);
-  const Process* const process = tracer_.find_process(pid);
+  const Process* const process = tracer_.threads().find_process(pid);
   if (process == nullptr || !process->space->fast) return {};
   return process->space->fast->commit();
 }

@@ -170,7 +170,7 @@ bool LiveFastSites::leave(Thread& thread) {
 
 void LiveFastSites::await_half_way(const AddressSpace& space) {
   std::vector<Tid> waiting;
-  for (const Thread* thread : tracer_.all_threads())
+  for (const Thread* thread : tracer_.threads().all())
     if (thread->process->space.get() == &space && thread->doing.leaving_code() != nullptr)
       waiting.push_back(thread->tid);
   const int64_t end = monotonic_ns() + kAllAtEndNs;
@@ -178,7 +178,7 @@ void LiveFastSites::await_half_way(const AddressSpace& space) {
     const int64_t left = std::min(end - monotonic_ns(), kAtEndNs);
     if (left <= 0) return;
     if (tracer_.await_within(tid, left) != Waited::Stopped) continue;
-    Thread& thread = *tracer_.find(tid);
+    Thread& thread = *tracer_.threads().find(tid);
     thread.fresh = false;
     tracer_.go(thread, tracer_.decide(thread, true).signal);
   }

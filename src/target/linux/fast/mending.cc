@@ -102,7 +102,7 @@ Result<FaultAction> LiveFastSites::action_of(Thread& thread, int signal) {
 
 Result<uint64_t> LiveFastSites::learn_handlers(Pid pid) {
   const Still still(tracer_);
-  Process* const process = tracer_.find_process(pid);
+  Process* const process = tracer_.threads().find_process(pid);
   Thread* const thread =
       process == nullptr ? nullptr : tracer_.injectable(*process->space, process);
   if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
@@ -151,7 +151,7 @@ void LiveFastSites::take_newer_handlers(AddressSpace& space) {
 }
 
 FastSites::Mended LiveFastSites::mended(Pid pid) {
-  const Process* const process = tracer_.find_process(pid);
+  const Process* const process = tracer_.threads().find_process(pid);
   const bool any = process != nullptr && process->space->fast && process->space->fast->handlers;
   return any ? process->space->fast->handlers->mended : Mended{};
 }
@@ -159,8 +159,8 @@ FastSites::Mended LiveFastSites::mended(Pid pid) {
 /// Where nothing is known of SIGBUS, files that others may cut are left out. Text and data of the
 /// program are not: who cuts those ends it anyway.
 std::vector<FastSites::Range> LiveFastSites::readable(Pid pid) {
-  const Process* const process = tracer_.find_process(pid);
-  const Thread* const lives = tracer_.first_thread(pid);
+  const Process* const process = tracer_.threads().find_process(pid);
+  const Thread* const lives = tracer_.threads().first_thread(pid);
   if (process == nullptr || lives == nullptr || !process->space->fast) return {};
   const FastCode& code = *process->space->fast;
   if (!code.handlers) return {};
@@ -198,7 +198,7 @@ void LiveFastSites::put_back(Thread& thread, int signal) {
   take_newer_handlers(*space);
   FaultAction& known = handlers->of(signal);
   std::vector<Thread*> failed;
-  for (Thread* other : tracer_.all_threads())
+  for (Thread* other : tracer_.threads().all())
     if (other != &thread && other->process == thread.process && has_failed(*other, signal))
       failed.push_back(other);
   thread.status = kStandsStatus;  // the signal is dropped
@@ -241,19 +241,20 @@ void LiveFastSites::mend(Thread& thread, int signal, uint64_t address) {
 
 /// Its load has failed, and another stop came first: the signal's. Null: it does not come.
 Thread* LiveFastSites::let_signal_come(Tid tid) {
-  tracer_.let_come(*tracer_.find(tid));
-  return tracer_.await_within(tid, kSecond) == Waited::Stopped ? tracer_.find(tid) : nullptr;
+  tracer_.let_come(*tracer_.threads().find(tid));
+  const bool came = tracer_.await_within(tid, kSecond) == Waited::Stopped;
+  return came ? tracer_.threads().find(tid) : nullptr;
 }
 
 /// Those that have run into the same, of one space, while all stand still.
 void LiveFastSites::put_back_first(const AddressSpace& space, Tid but, int signal) {
   std::vector<Tid> failed;
-  for (Thread* other : tracer_.all_threads())
+  for (Thread* other : tracer_.threads().all())
     if (other->tid != but && other->process->space.get() == &space &&
         had_handler(space.fast->handlers.get(), *other, signal) && has_failed(*other, signal))
       failed.push_back(other->tid);
   for (const Tid tid : failed) {
-    Thread* other = tracer_.find(tid);
+    Thread* other = tracer_.threads().find(tid);
     if (other != nullptr && !is_signal_stop(other->status)) other = let_signal_come(tid);
     if (other == nullptr || !has_failed(*other, signal) || !is_signal_stop(other->status)) continue;
     const auto next = space.fast->redirected(signal, tracer_.regs(*other).rip);
@@ -278,7 +279,7 @@ bool LiveFastSites::before_signal(Thread& thread, int signal) {
     tracer_.quiesce(thread);
     if (thread.run != Run::Stopped) return false;
     put_back_first(*space, tid, signal);
-    if (tracer_.find(tid) != &thread || thread.run != Run::Stopped) return false;
+    if (tracer_.threads().find(tid) != &thread || thread.run != Run::Stopped) return false;
   }
   if ((handlers->of(signal).flags & kResetFlag) == 0) return true;
   handlers->of(signal) = {};

@@ -107,14 +107,14 @@ struct Facts::Loaded {
 };
 
 Result<std::vector<uint8_t>> Facts::auxv(Pid pid) {
-  const Thread* thread = tracer_.first_thread(pid);
+  const Thread* thread = tracer_.threads().first_thread(pid);
   const auto text = thread != nullptr ? read_proc(thread->tid, "auxv") : std::nullopt;
   if (!text) return no_process(pid);
   return std::vector<uint8_t>(text->begin(), text->end());
 }
 
 Result<std::string> Facts::program_name(Pid pid) {
-  const Thread* thread = tracer_.first_thread(pid);
+  const Thread* thread = tracer_.threads().first_thread(pid);
   if (thread == nullptr) return no_process(pid);
   const std::string link = fmt::format("/proc/{}/exe", thread->tid);
   auto path = name_behind(link);
@@ -124,7 +124,7 @@ Result<std::string> Facts::program_name(Pid pid) {
 
 /// Held first: the program may run another one at any time, and that has a name of its own.
 Result<UniqueFd> Facts::open_exec_file(Pid pid, const std::string& name, bool its_view) {
-  const Thread* thread = tracer_.first_thread(pid);
+  const Thread* thread = tracer_.threads().first_thread(pid);
   if (thread == nullptr) return no_process(pid);
   const std::string place = fmt::format("/proc/{}", thread->tid), link = place + "/exe";
   TW_ASSIGN_OR_RETURN(const UniqueFd held, hold_behind(link));
@@ -144,13 +144,13 @@ Result<std::string> Facts::exec_file(Pid pid) {
 }
 
 Result<Facts::Loaded> Facts::loaded(Pid pid) {
-  Process* process = tracer_.find_process(pid);
+  Process* process = tracer_.threads().find_process(pid);
   if (process == nullptr) return no_process(pid);
   Loaded result;
   TW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, auxv(pid));
   result.aux = parse_auxv(bytes, process->space->is_32_bit);
   TW_ASSIGN_OR_RETURN(result.exe, program_name(pid));
-  const Thread* thread = tracer_.first_thread(pid);
+  const Thread* thread = tracer_.threads().first_thread(pid);
   const Tid tid = thread != nullptr ? thread->tid : pid;
   result.program = find_main_program(*process->space, result.aux, tid);
   result.has_list = loaders_list(*process->space, result.program).has_value();
@@ -162,9 +162,9 @@ Result<Facts::Loaded> Facts::loaded(Pid pid) {
 /// one place has one.
 Result<std::vector<Module>> Facts::modules(Pid pid) {
   TW_ASSIGN_OR_RETURN(const Loaded all, loaded(pid));
-  const Thread* thread = tracer_.first_thread(pid);
+  const Thread* thread = tracer_.threads().first_thread(pid);
   const Extents extents(mappings(thread != nullptr ? thread->tid : pid, tracer_.gives_up));
-  const AddressSpace& space = *tracer_.find_process(pid)->space;
+  const AddressSpace& space = *tracer_.threads().find_process(pid)->space;
   std::vector<Module> result(1);
   result[0].path = all.exe;
   result[0].bias = all.program.bias;
@@ -222,7 +222,7 @@ Result<std::vector<uint8_t>> LiveModuleFiles::read(const Module& module, uint64_
 }  // namespace
 
 std::unique_ptr<ModuleFiles> Facts::module_files(Pid pid) {
-  const Thread* thread = tracer_.first_thread(pid);
+  const Thread* thread = tracer_.threads().first_thread(pid);
   if (thread == nullptr) return nullptr;
   return std::make_unique<LiveModuleFiles>(*this, thread->tid);
 }
@@ -232,7 +232,7 @@ std::unique_ptr<ModuleFiles> Facts::module_files(Pid pid) {
 /// file that is mapped.
 Result<std::string> Facts::libraries_svr4(Pid pid) {
   TW_ASSIGN_OR_RETURN(const Loaded all, loaded(pid));
-  const Thread* thread = tracer_.first_thread(pid);
+  const Thread* thread = tracer_.threads().first_thread(pid);
   const Extents extents(mappings(thread != nullptr ? thread->tid : pid, tracer_.gives_up));
   // An empty list would be believed; told of an error, GDB looks for itself.
   if (!all.has_list) return {Errc::NotFound, "the program has no list of its libraries"};
@@ -256,7 +256,7 @@ Result<std::string> Facts::libraries_svr4(Pid pid) {
 }
 
 bool Facts::read_only(Pid pid, uint64_t address, uint64_t size) {
-  const Thread* thread = tracer_.first_thread(pid);
+  const Thread* thread = tracer_.threads().first_thread(pid);
   if (thread == nullptr || address + size < address) return false;
   const uint64_t end = address + size;
   for (const Mapping& map : mappings(thread->tid, tracer_.gives_up)) {

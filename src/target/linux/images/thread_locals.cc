@@ -212,7 +212,7 @@ Result<uint64_t> block_below(const MainProgram& program, uint64_t thread_pointer
 }  // namespace
 
 Result<uint64_t> ThreadLocalBlocks::address(Tid tid, uint64_t link_map, uint64_t offset) {
-  Thread* thread = tracer_.find(tid);
+  Thread* thread = tracer_.threads().find(tid);
   if (thread == nullptr || (thread->run != Run::Stopped && !thread->sample))
     return {Errc::NotFound, fmt::format("no thread {}", tid)};
   const user_regs_struct regs = thread->sample ? thread->sample->regs : tracer_.regs(*thread);

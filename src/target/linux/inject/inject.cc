@@ -106,7 +106,7 @@ bool stands_in_program(const Thread& thread) {
 /// The best is one that is outside the kernel.
 Thread* Tracer::injectable(AddressSpace& space, const Process* of) {
   Thread* result = nullptr;
-  for (Thread* thread : all_threads()) {
+  for (Thread* thread : threads_.all()) {
     if (thread->process->space.get() != &space || thread->process->leaving) continue;
     if (of != nullptr && thread->process != of) continue;
     if (!stands_in_program(*thread) || in_32_bit_code(regs(*thread)) != space.is_32_bit) continue;

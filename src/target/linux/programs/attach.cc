@@ -61,11 +61,11 @@ bool has_ended(Tid tid) {
 std::vector<Pid> unwant_children(Tracer& tracer, const Process& process) {
   std::vector<Pid> out;
   for (const Tid tid : process.threads) {
-    Thread* thread = tracer.find(tid);
+    Thread* thread = tracer.threads().find(tid);
     if (thread == nullptr || !thread->pending || thread->pending->child_pid == 0) continue;
-    Process* child = tracer.find_process(thread->pending->child_pid);
+    Process* child = tracer.threads().find_process(thread->pending->child_pid);
     thread->pending.reset();
-    if (child == nullptr || !tracer.seen(*child)) continue;
+    if (child == nullptr || !seen(*child)) continue;
     const std::vector<Pid> further = unwant_children(tracer, *child);
     out.insert(out.end(), further.begin(), further.end());
     child->hidden = true;
@@ -165,7 +165,7 @@ bool Attaching::is_ours(Tid tid) {
 bool Attaching::is_of(Tid tid, Pid pid, const AddressSpace* shared) const {
   if (tgkill(pid, tid, 0) != 0 && errno != EPERM) return false;
   if (shared == nullptr) return true;
-  for (const Thread* other : tracer_.all_threads())
+  for (const Thread* other : tracer_.threads().all())
     if (other->process->space.get() == shared && other->run == Run::Stopped)
       return shares_memory(other->tid, tid);
   return false;
@@ -173,7 +173,7 @@ bool Attaching::is_of(Tid tid, Pid pid, const AddressSpace* shared) const {
 
 /// With all that share its memory.
 Error Attaching::give_up(Pid pid, std::string_view why) {
-  if (Process* process = tracer_.find_process(pid)) {
+  if (Process* process = tracer_.threads().find_process(pid)) {
     tracer_.give_up_threads(*process->space);
     gave_up_ = true;
   }
@@ -189,9 +189,9 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
   for (bool found = true; found;) {  // threads may start others meanwhile
     found = false;
     for (Tid tid : task_ids(pid)) {
-      if (const Thread* known = tracer_.find(tid)) {
+      if (const Thread* known = tracer_.threads().find(tid)) {
         if (!is_replaced(*known)) continue;
-        tracer_.remove_process(pid);
+        tracer_.threads().remove_process(pid);
       }
       if (tracer_.late.has_ours(tid)) (void)tracer_.take_status(tid);
       if (tracer_.late.has_ours(tid))  // its own registers would be lost
@@ -200,11 +200,11 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
       const auto ours = tracer_.late.take_back(tid);  // it has not stopped since, and may now
       const int why = ours ? 0 : seize_patiently(tid);
       if (why == 0 && !is_ours(tid)) {
-        tracer_.remove_process(pid);  // what was known is of the old program
+        tracer_.threads().remove_process(pid);  // what was known is of the old program
         shared = nullptr;
         tid = pid;
       }
-      Process* process = tracer_.find_process(pid);
+      Process* process = tracer_.threads().find_process(pid);
       if (why == 0 && !is_of(tid, pid, process != nullptr ? nullptr : shared.get())) {
         trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
         tracer_.late.let_go(tid);
@@ -226,10 +226,10 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
           unreadable = std::move(space).error();  // it ends; another one may not
           continue;
         }
-        process = &tracer_.add_process(pid, *std::move(space));
+        process = &tracer_.threads().add_process(pid, *std::move(space));
         process->attached = true;
       }
-      Thread& thread = tracer_.add_thread(*process, tid);
+      Thread& thread = tracer_.threads().add_thread(*process, tid);
       if (thread.run == Run::Starting) thread.run = Run::Running;
       thread.begun = true;
       thread.armed = ours.value_or(false);
@@ -237,7 +237,7 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
     }
     if (found && patience_.over() && patience_.quitting()) break;
   }
-  if (Process* process = tracer_.find_process(pid)) return process;
+  if (Process* process = tracer_.threads().find_process(pid)) return process;
   return unreadable && !has_ended(pid) ? *unreadable : why_not(pid, refused);
 }
 
@@ -245,11 +245,11 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
 /// again once they stand still, for what they have started before. A child is left alone until its
 /// parent stands: it may be inside vfork, and stand only when the child is through.
 Result<bool> Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
-  const Thread* first = tracer_.first_thread(pid);
+  const Thread* first = tracer_.threads().first_thread(pid);
   if (first == nullptr) return false;
   std::map<Pid, Pid> parents;
   for (const Pid other : process_ids()) {
-    if (tracer_.find_process(other) != nullptr || refused.contains(other)) continue;
+    if (tracer_.threads().find_process(other) != nullptr || refused.contains(other)) continue;
     if (strangers_.contains(other)) continue;
     if (!shares_memory(first->tid, other)) continue;
     if (const auto status = proc_status(other)) parents[other] = status->parent;
@@ -271,23 +271,23 @@ Result<bool> Attaching::seize_sharers(Pid pid, std::set<Pid>& refused) {
 /// is not in use yet.
 void Attaching::find_strangers(Pid pid) {
   strangers_.clear();
-  const Thread* const first = tracer_.first_thread(pid);
+  const Thread* const first = tracer_.threads().first_thread(pid);
   if (first == nullptr) return;
   for (const Pid other : process_ids())
-    if (tracer_.find_process(other) == nullptr && has_other_memory(first->tid, other))
+    if (tracer_.threads().find_process(other) == nullptr && has_other_memory(first->tid, other))
       strangers_.insert(other);
 }
 
 /// Non-stop: is there nothing that has to be looked at while threads stand still? From now on the
 /// kernel tells of all threads and processes that they make, so there are no sharers but these.
 bool Attaching::may_run_on(Pid pid) const {
-  const Process* const process = tracer_.find_process(pid);
+  const Process* const process = tracer_.threads().find_process(pid);
   if (!tracer_.one_by_one.on() || process == nullptr || process->threads.empty()) return false;
-  for (const Thread* thread : tracer_.threads_of(*process))
+  for (const Thread* thread : tracer_.threads().threads_of(*process))
     if (thread->armed || has_ended(thread->tid)) return false;
   const std::vector<Pid> others = process_ids();
   return std::ranges::none_of(others, [&](Pid other) {
-    return tracer_.find_process(other) == nullptr &&
+    return tracer_.threads().find_process(other) == nullptr &&
            shares_memory(process->threads.front(), other);
   });
 }
@@ -300,7 +300,7 @@ Status Attaching::await_seized(const AddressSpace& space) {
   for (int64_t pause = kPauseMinNs;;) {
     std::vector<Tid> moving;
     const Thread* last = nullptr;
-    for (Thread* thread : tracer_.all_threads()) {
+    for (Thread* thread : tracer_.threads().all()) {
       if (thread->process->space.get() != &space) continue;
       // A leader that had ended when it was seized has no stop to come, and no more to tell until
       // all others have ended.
@@ -345,19 +345,20 @@ Status Attaching::await_seized(const AddressSpace& space) {
 Status Attaching::seize_and_stop(Pid pid) {
   const Urgent urgent;
   const auto stop = [&]() -> Status {
-    const Process* process = tracer_.find_process(pid);
+    const Process* process = tracer_.threads().find_process(pid);
     const auto space = process != nullptr ? process->space : nullptr;
     if (!space) return {};
     if (Status stopped = await_seized(*space); !stopped) {
       tracer_.give_up_threads(*space);
       return stopped;
     }
-    for (Thread* thread : tracer_.all_threads())
+    for (Thread* thread : tracer_.threads().all())
       if (thread->armed && thread->run == Run::Stopped) tracer_.renew_debug_registers(*thread);
     tracer_.one_by_one.on() ? tracer_.one_by_one.hold_all() : tracer_.stop_all();
     return {};
   };
   int left = kTries;
+  const Thread* leader = nullptr;
   do {
     auto seized = seize(pid, nullptr);
     for (; !seized.ok() && (tracer_.late.is_leaving(pid) || is_free(pid)) && left > 0; --left) {
@@ -382,14 +383,15 @@ Status Attaching::seize_and_stop(Pid pid) {
       TW_RETURN_IF_ERROR(stop());
     }
     work_standing = work_done - before;
-    if (tracer_.first_thread(pid) != nullptr) return {};
-  } while (tracer_.find(pid) != nullptr && is_replaced(*tracer_.find(pid)) && !patience_.over());
+    if (tracer_.threads().first_thread(pid) != nullptr) return {};
+    leader = tracer_.threads().find(pid);
+  } while (leader != nullptr && is_replaced(*leader) && !patience_.over());
   return {Errc::Target, fmt::format("process {} ended meanwhile", pid)};
 }
 
 /// All of this memory run on, those that have not stopped yet once they have.
 void Tracer::give_up_threads(const AddressSpace& space) {
-  for (Thread* thread : all_threads()) {
+  for (Thread* thread : threads_.all()) {
     if (thread->process->space.get() != &space) continue;
     if (thread->run == Run::Stopped)
       detach_thread(*thread, signal_for_detach(*this, *thread));
@@ -399,13 +401,13 @@ void Tracer::give_up_threads(const AddressSpace& space) {
     }
   }
   std::vector<Pid> gone;
-  for (const auto& [pid, process] : processes_)
+  for (const auto& [pid, process] : threads_.processes())
     if (process->space.get() == &space) gone.push_back(pid);
-  for (const Pid pid : gone) remove_process(pid);
+  for (const Pid pid : gone) threads_.remove_process(pid);
 }
 
 Result<StopEvent> Tracer::attach(Pid pid) {
-  if (find_process(pid) != nullptr)
+  if (threads_.find_process(pid) != nullptr)
     return {Errc::InvalidArgument, fmt::format("attached to process {} already", pid)};
   if (pid == getpid() || (pid == options_.front && pid != 0))
     return {Errc::InvalidArgument, fmt::format("process {} is this server", pid)};
@@ -424,11 +426,11 @@ Result<StopEvent> Tracer::attach(Pid pid) {
     return stopped.error();
   }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
-  Thread* first = first_thread(pid);
+  Thread* first = threads_.first_thread(pid);
   StopEvent event = event_of(StopEvent::Kind::Signal, *first);
   last_told_ = first->tid;
   if (one_by_one.on()) {  // it runs on until it is asked to stop
-    for (Thread* thread : threads_of(*find_process(pid))) thread->resumed = true;
+    for (Thread* thread : threads_.threads_of(*threads_.find_process(pid))) thread->resumed = true;
     one_by_one.let_on();
   }
   return event;
@@ -439,7 +441,7 @@ Result<StopEvent> Tracer::attach(Pid pid) {
 /// go once it stops, or by the kernel when we end. Code that it may come back into stays.
 void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
   // Stops that nobody awaited, such as the end of a vfork, have nothing to be decided about now.
-  for (Thread* thread : all_threads())
+  for (Thread* thread : threads_.all())
     if (thread->process->space == space && thread->run == Run::Stopped &&
         !is_signal_stop(thread->status))
       thread->fresh = false;
@@ -453,7 +455,7 @@ void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
   if (!late.may_return_into_ours(*space))
     if (Thread* thread = injectable(*space)) unmap_arenas(*thread);
   std::vector<Tid> waiting;
-  for (Thread* thread : all_threads()) {
+  for (Thread* thread : threads_.all()) {
     if (thread->process->space != space) continue;
     thread->process->leaving = true;
     if (thread->run == Run::VforkWait) waiting.push_back(thread->tid);
@@ -464,7 +466,8 @@ void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
   const Nudger::Wait nudged(nudger_);
   for (Patience patience(kVforkNs, gives_up); const Tid tid : waiting) {
     patience.over();
-    if (await_within(tid, kVforkNs - patience.waited_ns()) == Waited::Stopped) go(*find(tid));
+    if (await_within(tid, kVforkNs - patience.waited_ns()) == Waited::Stopped)
+      go(*threads_.find(tid));
   }
   give_up_threads(*space);
 }
@@ -472,9 +475,9 @@ void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
 /// Children that share memory with nobody who is debugged.
 void Tracer::release_orphans() {
   std::vector<Process*> orphans;
-  for (const auto& [pid, process] : processes_) {
+  for (const auto& [pid, process] : threads_.processes()) {
     if (!process->hidden || process->leaving) continue;
-    const bool kept = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
+    const bool kept = std::ranges::any_of(threads_.processes(), [&](const auto& other) {
       return seen(*other.second) && other.second->space == process->space;
     });
     if (!kept) orphans.push_back(process.get());
@@ -486,7 +489,7 @@ void Tracer::release_orphans() {
   for (Process* process : orphans) {
     process->space->remove_all();
     process->leaving = true;
-    for (Thread* thread : threads_of(*process)) {
+    for (Thread* thread : threads_.threads_of(*process)) {
       if (thread->run == Run::Running || thread->run == Run::Listening) ask_to_stop(*thread);
       if (thread->run == Run::Stopped && !thread->fresh)
         go(*thread, std::exchange(thread->deferred_signal, 0));
@@ -498,62 +501,62 @@ void Tracer::release_orphans() {
 void Tracer::let_run(const std::vector<Pid>& children) {
   release_orphans();
   for (const Pid pid : children)
-    if (const Process* child = find_process(pid); child != nullptr && !child->leaving)
-      for (Thread* thread : threads_of(*child)) {
+    if (const Process* child = threads_.find_process(pid); child != nullptr && !child->leaving)
+      for (Thread* thread : threads_.threads_of(*child)) {
         thread->resumed = true;
         if (thread->run == Run::Stopped && !thread->fresh) go(*thread, 0);
       }
 }
 
 Status Tracer::detach(Pid pid) {
-  Process* process = find_process(pid);
+  Process* process = threads_.find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   careful_ = has_foreign_children();
   std::vector<Tid> running;
-  for (Thread* thread : all_threads())
+  for (Thread* thread : threads_.all())
     if (thread->resumed && !one_by_one.on()) running.push_back(thread->tid);
   if (one_by_one.on()) {
     one_by_one.hold_all();
   } else {
     stop_all();
   }
-  process = find_process(pid);
+  process = threads_.find_process(pid);
   if (process != nullptr) {
     const std::vector<Pid> children = unwant_children(*this, *process);
     process->hidden = true;
     const std::shared_ptr<AddressSpace> space = process->space;
-    const bool shared = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
+    const bool shared = std::ranges::any_of(threads_.processes(), [&](const auto& other) {
       return seen(*other.second) && other.second->space == space;
     });
     if (!shared) {
       release(space);
     } else {
-      for (Thread* thread : threads_of(*process))
+      for (Thread* thread : threads_.threads_of(*process))
         if (thread->run == Run::Stopped) go(*thread, signal_for_detach(*this, *thread));
     }
     let_run(children);
   }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
   for (const Tid tid : running)
-    if (Thread* thread = find(tid)) thread->resumed = true;
+    if (Thread* thread = threads_.find(tid)) thread->resumed = true;
   start_resumed();
   unborn.see_off();
   return {};
 }
 
 Status Tracer::kill(Pid pid) {
-  Process* process = find_process(pid);
+  Process* process = threads_.find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   careful_ = has_foreign_children();
   const int refused = send_kill(*process);
   std::vector<Pid> children;
   if (refused == 0 || refused == ESRCH) children = unwant_children(*this, *process);
-  if (refused == ESRCH) remove_process(pid);
+  if (refused == ESRCH) threads_.remove_process(pid);
   else if (refused != 0)
     return errno_error(refused, fmt::format("kill process {}", pid), Errc::Target);
   const Nudger::Wait nudged(nudger_);
   Patience patience(kKillNs, gives_up, kKillAtEndNs);
-  while (find_process(pid) == process) {
+  while (threads_.find_process(pid) == process) {
     if (patience.over())
       return {Errc::Target,
               fmt::format("process {} was killed, but does not end: it waits in the kernel", pid)};
@@ -570,7 +573,7 @@ Status Tracer::kill(Pid pid) {
 Tracer::~Tracer() {
   fast.stop_ticks();
   std::vector<std::pair<Pid, bool>> ours;
-  for (const auto& [pid, process] : processes_)
+  for (const auto& [pid, process] : threads_.processes())
     if (seen(*process)) ours.emplace_back(pid, process->attached);
   for (const auto& [pid, attached] : ours)
     if (attached) {

@@ -236,7 +236,7 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
   terminal_.lend(child, !options.keep_stdio_free);
   const char byte = 1;
   (void)!write(go_ahead.write_end.get(), &byte, 1);
-  Patience patience(processes_.empty() ? kStartNs : kStartBesideOthersNs, gives_up);
+  Patience patience(threads_.processes().empty() ? kStartNs : kStartBesideOthersNs, gives_up);
   const auto reached = run_to_program(child, plan.execs, trace_options(true), patience);
   const auto give_up = [&] {
     ::kill(child, SIGKILL);
@@ -264,9 +264,9 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
     give_up();
     return std::move(space).error();
   }
-  Process& process = add_process(child, *std::move(space));
+  Process& process = threads_.add_process(child, *std::move(space));
   process.our_child = true;
-  Thread& thread = add_thread(process, child);
+  Thread& thread = threads_.add_thread(process, child);
   thread.run = Run::Stopped;
   thread.status = status;
   thread.begun = true;

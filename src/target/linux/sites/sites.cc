@@ -44,10 +44,11 @@ void Tracer::prepare_copy(Thread& thread, uint64_t address, Patch& patch) {
 }
 
 Status Tracer::insert_site(Pid pid, uint64_t address) {
-  Process* process = find_process(pid);
+  Process* process = threads_.find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   AddressSpace& space = *process->space;
-  const Thread* const lives = first_thread(pid);  // a leader that has ended has no memory any more
+  // A leader that has ended has no memory any more.
+  const Thread* const lives = threads_.first_thread(pid);
   const std::vector<Mapping> maps = mappings(lives != nullptr ? lives->tid : pid, gives_up);
   if (maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
   const auto map = std::ranges::find_if(
@@ -77,7 +78,7 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
 }
 
 Status Tracer::remove_site(Pid pid, uint64_t address) {
-  Process* process = find_process(pid);
+  Process* process = threads_.find_process(pid);
   if (process == nullptr) return {};
   AddressSpace& space = *process->space;
   Patch* const patch = space.find(address);

@@ -174,7 +174,7 @@ void Tracer::process_gone(Thread& last, int status) {
     }
     gone_.push_back(event);
   }
-  remove_process(process.pid);
+  threads_.remove_process(process.pid);
   unborn.memory_gone(process.space);
   release_orphans();
 }

@@ -38,7 +38,7 @@ Decision Tracer::on_clone(Thread& thread) {
   if (child == 0) return {};
   const bool is_thread = tgkill(thread.process->pid, child, 0) == 0 || errno == EPERM;
   if (!is_thread) return child_born(thread, child, StopEvent::Kind::Fork);
-  Thread& born = add_thread(*thread.process, child);
+  Thread& born = threads_.add_thread(*thread.process, child);
   born.resumed = true;
   return {};
 }
@@ -70,14 +70,14 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
     space->returns_into_inherited = parent.space->may_return_into_hit(regs(thread).rip);
     if (space->is_spare) space->close();
   }
-  Process& born = add_process(child, std::move(space));
+  Process& born = threads_.add_process(child, std::move(space));
   born.attached = parent.attached;
   born.catches_calls = parent.catches_calls;
   born.caught_calls = parent.caught_calls;
   born.hidden = !wanted && shared;
   born.beside = shared && !vfork;
   born.leaving = !wanted && !shared;
-  add_thread(born, child);
+  threads_.add_thread(born, child);
   if (!wanted) return {};
   StopEvent event = event_of(kind, thread);
   event.child_pid = child;
@@ -86,14 +86,14 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
 
 /// Only the thread that called exec is left, under the leader's id, and nothing of the old memory.
 void Tracer::exec_happened(Tid leader) {
-  Process* process = find_process(leader);
+  Process* process = threads_.find_process(leader);
   if (process == nullptr) return;
   const std::vector<Tid> old = process->threads;
   std::optional<StopEvent::Kind> stop_wanted;
   for (const Tid tid : old) {
-    const Thread* one = find(tid);
+    const Thread* one = threads_.find(tid);
     if (one != nullptr && one->stop_wanted) stop_wanted = one->stop_wanted;
-    remove_thread(tid);
+    threads_.remove_thread(tid);
   }
   process->hardware = {};
   if (process->hidden) {
@@ -101,10 +101,11 @@ void Tracer::exec_happened(Tid leader) {
     process->leaving = true;
   }
   if (auto space = AddressSpace::open(leader); space.ok()) {
-    removed_.spaces.push_back(std::exchange(process->space, *std::move(space)));
-    unborn.memory_gone(removed_.spaces.back());
+    const std::shared_ptr<AddressSpace> was = std::exchange(process->space, *std::move(space));
+    threads_.keep(was);
+    unborn.memory_gone(was);
   }
-  Thread& thread = add_thread(*process, leader);
+  Thread& thread = threads_.add_thread(*process, leader);
   thread.resumed = true;
   thread.stop_wanted = stop_wanted;
   thread.begun = true;
@@ -120,8 +121,8 @@ void Tracer::exec_happened(Tid leader) {
 /// may be there and nobody has looked: the numbers of the process and of its leader would lead what
 /// is meant for the old program to the new one.
 bool Tracer::exec_untold(Pid pid) {
-  if (one_by_one.on() && find(pid) != nullptr) (void)take_status(pid);
-  const Thread* const thread = find(pid);
+  if (one_by_one.on() && threads_.find(pid) != nullptr) (void)take_status(pid);
+  const Thread* const thread = threads_.find(pid);
   if (thread == nullptr || !tell_execs || !seen(*thread->process)) return false;
   if (thread->pending) return thread->pending->kind == StopEvent::Kind::Exec;
   return thread->fresh && stop_event(thread->status) == PTRACE_EVENT_EXEC;

@@ -27,7 +27,7 @@ bool Late::look(Patience& patience, const std::function<bool(const Thread&)>& wa
   const int64_t enough = patience.quitting() ? kAsleepAtEndNs : kAsleepNs;
   if (!over && patience.waited_ns() < enough) return false;
   bool some = false;
-  for (Thread* thread : tracer_.all_threads()) {
+  for (Thread* thread : tracer_.threads().all()) {
     if (!waited_for(*thread)) continue;
     const auto status = proc_status(thread->tid);
     if (!over && (!status || status->state != 'D')) continue;
@@ -105,7 +105,7 @@ std::vector<uint8_t> Late::known_registers(const Thread& thread) const {
 }
 
 bool Late::may_return_into_ours(const AddressSpace& space) const {
-  for (const Thread* thread : tracer_.all_threads()) {
+  for (const Thread* thread : tracer_.threads().all()) {
     if (thread->process->space.get() != &space || thread->run != Run::Late) continue;
     const auto place = place_of(thread->tid);
     if (!place || space.copy_at(place->pc) != nullptr) return true;
@@ -137,7 +137,7 @@ void Late::exec_happened(Tid leader) {
   Leaving leaving = std::move(it->second);
   leaving.lent.reset();
   leaving_.erase(it);
-  if (tracer_.find(leader) == nullptr) leaving_[leader] = std::move(leaving);
+  if (tracer_.threads().find(leader) == nullptr) leaving_[leader] = std::move(leaving);
 }
 
 void Late::let_go(const Thread& thread) {
@@ -162,7 +162,7 @@ void Late::let_go(Tid tid) {
 /// before it tells of that.
 void Late::follow(Tid gone, Pid pid) {
   const auto status = pid != 0 && pid != gone ? proc_status(pid) : std::nullopt;
-  if (status && status->tracer == gettid() && tracer_.find(pid) == nullptr) {
+  if (status && status->tracer == gettid() && tracer_.threads().find(pid) == nullptr) {
     leaving_[pid] = {};
     leaving_[pid].pid = pid;
   }

@@ -36,7 +36,7 @@ void OneByOne::set(bool on) {
   if (on_ && !on) {
     tracer_.careful_ = tracer_.has_foreign_children();
     tracer_.stop_all();
-    for (Thread* thread : tracer_.all_threads()) {
+    for (Thread* thread : tracer_.threads().all()) {
       thread->stop_wanted.reset();
       thread->sampling = Sampling::No;
       thread->sample.reset();
@@ -65,7 +65,7 @@ void OneByOne::want_sample(Thread& thread) {
 
 void OneByOne::stop_sampled(Tid tid) {
   hold_all();
-  Thread* const thread = tracer_.find(tid);
+  Thread* const thread = tracer_.threads().find(tid);
   if (thread != nullptr && !is_moving(*thread)) thread->sample.reset();
   let_on();
 }
@@ -75,7 +75,7 @@ bool OneByOne::is_undecided() const {
     return thread->sample != nullptr || thread->sampling == Sampling::Wanted;
   };
   return on_ && tracer_.pass_signals.none() &&
-         std::ranges::any_of(tracer_.all_threads(), is_sampled);
+         std::ranges::any_of(tracer_.threads().all(), is_sampled);
 }
 
 bool OneByOne::passes(const Thread& thread, int signal) const {
@@ -83,7 +83,7 @@ bool OneByOne::passes(const Thread& thread, int signal) const {
 }
 
 void OneByOne::want_none() {
-  for (Thread* thread : tracer_.all_threads()) {
+  for (Thread* thread : tracer_.threads().all()) {
     thread->stop_wanted.reset();
     thread->sampling = Sampling::No;
   }
@@ -92,14 +92,14 @@ void OneByOne::want_none() {
 
 void OneByOne::interrupt() {
   tracer_.interrupt_wanted_ = false;
-  for (Thread* thread : tracer_.all_threads()) {
-    if (!thread->resumed || !tracer_.seen(*thread->process)) continue;
+  for (Thread* thread : tracer_.threads().all()) {
+    if (!thread->resumed || !seen(*thread->process)) continue;
     if (thread->run != Run::Exiting) return want_stop(*thread, StopEvent::Kind::Interrupted);
   }
 }
 
 bool OneByOne::due() {
-  if (tracer_.processes_.empty()) return !tracer_.gone_.empty();
+  if (tracer_.threads().processes().empty()) return !tracer_.gone_.empty();
   return tracer_.something_pending_ || tracer_.interrupt_wanted_ || ended_ ||
          !tracer_.gone_.empty() || !tracer_.ready_.empty() || tracer_.anything_runs();
 }
@@ -109,7 +109,7 @@ void OneByOne::hold_all() {
   tracer_.careful_ = tracer_.has_foreign_children();
   tracer_.await_all_stopped();
   tracer_.rivals_.clear();  // each of them is told of
-  for (Thread* thread : tracer_.all_threads())
+  for (Thread* thread : tracer_.threads().all())
     if (thread->run == Run::Stopped) tracer_.settle(*thread);
 }
 
@@ -118,7 +118,7 @@ void OneByOne::hold_all() {
 std::vector<Tid> OneByOne::those_to_hold(const AddressSpace& space) {
   constexpr size_t kLooksMax = 32;
   std::vector<Tid> able, waiting;
-  for (const Thread* thread : tracer_.all_threads() | std::views::reverse) {
+  for (const Thread* thread : tracer_.threads().all() | std::views::reverse) {
     if (thread->process->space.get() != &space || thread->process->leaving) continue;
     if (!thread->runs_on() || thread->run != Run::Running) continue;
     const auto status = proc_status(thread->tid);
@@ -136,7 +136,7 @@ void OneByOne::hold_one(AddressSpace& space) {
   constexpr size_t kAskedMax = 8;
   constexpr int64_t kEachNs = 5 * kMilli, kPauseNs = kMilli / 5, kMostNs = kSecond;
   const auto gets_on = [&](Tid tid) {
-    const Thread* const thread = tracer_.find(tid);
+    const Thread* const thread = tracer_.threads().find(tid);
     const auto status = thread && thread->run == Run::Running ? proc_status(tid) : std::nullopt;
     return status && status->state != 'D';
   };
@@ -148,7 +148,8 @@ void OneByOne::hold_one(AddressSpace& space) {
     const auto turns = static_cast<size_t>(waited / kEachNs);
     if (turns >= kAskedMax && (waited >= kMostNs || std::ranges::none_of(able, gets_on))) return;
     for (; asked < able.size() && asked <= std::min(turns, kAskedMax - 1); ++asked)
-      if (Thread* const thread = tracer_.find(able[asked]); thread && thread->run == Run::Running)
+      if (Thread* const thread = tracer_.threads().find(able[asked]);
+          thread && thread->run == Run::Running)
         tracer_.ask_to_stop(*thread);
     if (asked == 0) return;
     if (tracer_.take_each(std::span(able).first(asked)) == 0) pause_for(kPauseNs);
@@ -194,7 +195,7 @@ std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
     return std::nullopt;
   }
   if (thread.fresh) return std::nullopt;
-  const bool stays = tracer_.seen(*thread.process) && (!thread.runs_on() || thread.stop_wanted);
+  const bool stays = seen(*thread.process) && (!thread.runs_on() || thread.stop_wanted);
   if (!stays) {
     if (decision.signal == 0) decision.signal = std::exchange(thread.deferred_signal, 0);
     tracer_.go(thread, decision.signal);
@@ -218,9 +219,9 @@ std::optional<StopEvent> OneByOne::take_pending() {
     return event;
   }
   if (!tracer_.something_pending_) return std::nullopt;
-  for (Thread* thread : tracer_.all_threads()) {
+  for (Thread* thread : tracer_.threads().all()) {
     const bool awaited = thread->resumed || thread->stop_wanted;
-    if (!awaited || !tracer_.seen(*thread->process)) continue;
+    if (!awaited || !seen(*thread->process)) continue;
     if (thread->pending) return stopped(*thread, *std::exchange(thread->pending, std::nullopt));
     // In the kernel, as inside vfork, it cannot be stopped, but it does nothing either.
     const bool stands = thread->run == Run::VforkWait || thread->run == Run::Late ||

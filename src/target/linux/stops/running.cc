@@ -189,7 +189,7 @@ void Tracer::ask_to_stop(Thread& thread) {
 
 void Tracer::park_ready() {
   while (!ready_.empty()) {
-    Thread* thread = find(ready_.front());
+    Thread* thread = threads_.find(ready_.front());
     ready_.pop_front();
     if (thread != nullptr && thread->fresh && thread->run == Run::Stopped) park(*thread);
   }
@@ -204,7 +204,7 @@ void Tracer::await_all_stopped() {
     return moving(thread) && !thread.process->leaving;
   };
   const auto is_waited_for = [&](Tid tid) {
-    const Thread* const thread = find(tid);
+    const Thread* const thread = threads_.find(tid);
     return thread != nullptr && waited_for(*thread);
   };
   const Urgent urgent;
@@ -216,7 +216,7 @@ void Tracer::await_all_stopped() {
     std::erase_if(moving_now, [&](Tid tid) { return !is_waited_for(tid); });
     // Again only when all of these stand still: others may have come since.
     if (moving_now.empty())
-      for (Thread* thread : all_threads()) {
+      for (Thread* thread : threads_.all()) {
         if (!waited_for(*thread)) continue;
         if (thread->run != Run::Starting) ask_to_stop(*thread);
         moving_now.push_back(thread->tid);
@@ -233,7 +233,7 @@ void Tracer::await_all_stopped() {
 
 void Tracer::stop_all() {
   await_all_stopped();
-  for (Thread* thread : all_threads()) {
+  for (Thread* thread : threads_.all()) {
     if (thread->run == Run::Stopped) settle(*thread);
     thread->resumed = false;
     // What the debugger wants next is not known: it looks where the thread is.
@@ -251,7 +251,7 @@ void Tracer::quiesce(Thread& but) {
   Patience patience(kStopNs, gives_up, kStopAtEndNs);
   for (;;) {
     bool waits = false;
-    for (Thread* thread : all_threads()) {
+    for (Thread* thread : threads_.all()) {
       if (!in_the_way(*thread)) continue;
       waits = true;
       ask_to_stop(*thread);
@@ -280,7 +280,7 @@ Status Tracer::resume(std::span<const ResumeAction> actions) {
   // An exec of another thread may have put a new program in the place of one that stood still.
   if (one_by_one.on()) collect_ready();
   const auto is_there = [&](const ResumeAction& action) {
-    const Thread* thread = find(action.tid);
+    const Thread* thread = threads_.find(action.tid);
     return thread != nullptr && seen(*thread->process);
   };
   // A thread may have been killed meanwhile: the others go on, and its end is told in its turn.
@@ -289,10 +289,10 @@ Status Tracer::resume(std::span<const ResumeAction> actions) {
   // Whoever steps one believes to know where it is.
   for (const ResumeAction& action : actions)
     if (action.kind != ResumeAction::Kind::Continue && is_there(action) &&
-        find(action.tid)->sample != nullptr)
+        threads_.find(action.tid)->sample != nullptr)
       return only_a_sample(action.tid);
   for (const ResumeAction& action : actions) {
-    Thread* thread = is_there(action) ? find(action.tid) : nullptr;
+    Thread* thread = is_there(action) ? threads_.find(action.tid) : nullptr;
     if (thread == nullptr) continue;
     late.look_again(*thread);
     if (thread->sample != nullptr) end_sample(*thread, action.signal);
@@ -314,7 +314,7 @@ Status Tracer::resume(std::span<const ResumeAction> actions) {
 
 void Tracer::start_resumed() {
   something_pending_ = one_by_one.on() || !gone_.empty();
-  for (Thread* thread : all_threads()) {
+  for (Thread* thread : threads_.all()) {
     if (!thread->resumed || !thread->pending) continue;
     if (still_true(*thread)) {
       something_pending_ = true;
@@ -325,7 +325,7 @@ void Tracer::start_resumed() {
     thread->pending.reset();
   }
   if (something_pending_ && !one_by_one.on()) return;
-  std::vector<Thread*> threads = all_threads();
+  std::vector<Thread*> threads = threads_.all();
   // Whoever was told of last starts last, or it may always be the first at the next breakpoint.
   std::stable_partition(threads.begin(), threads.end(),
                         [&](const Thread* thread) { return thread->tid > last_told_; });
@@ -364,7 +364,7 @@ std::optional<StopEvent> Tracer::take_pending() {
     return event;
   }
   if (!std::exchange(something_pending_, false)) return std::nullopt;
-  for (Thread* thread : all_threads())
+  for (Thread* thread : threads_.all())
     if (thread->resumed && thread->pending)
       return *std::exchange(thread->pending, std::nullopt);
   return std::nullopt;
@@ -373,12 +373,12 @@ std::optional<StopEvent> Tracer::take_pending() {
 /// The thread that a SIGINT from the terminal would mostly go to: the leader, if it runs.
 std::optional<StopEvent> Tracer::interrupted_event() {
   std::set<Tid> running;
-  for (const Thread* thread : all_threads())
+  for (const Thread* thread : threads_.all())
     if (thread->resumed && seen(*thread->process)) running.insert(thread->tid);
   stop_all();
   Thread* told = nullptr;
   int best = -1;
-  for (Thread* thread : all_threads()) {
+  for (Thread* thread : threads_.all()) {
     if (!seen(*thread->process) || thread->run == Run::Exiting) continue;
     const bool ran = running.contains(thread->tid);
     const int worth = (thread->run == Run::Late ? 0 : 2) + (ran ? 1 : 0);
@@ -390,7 +390,7 @@ std::optional<StopEvent> Tracer::interrupted_event() {
     if (no_stop_ns_ == 0) no_stop_ns_ = monotonic_ns();
     const int64_t enough = gives_up && gives_up() ? kNoStopAtEndNs : kNoStopNs;
     if (monotonic_ns() - no_stop_ns_ < enough) return std::nullopt;
-    for (Thread* thread : all_threads())
+    for (Thread* thread : threads_.all())
       if (seen(*thread->process)) told = thread;
     if (told == nullptr) return std::nullopt;
   }
@@ -411,10 +411,10 @@ void Tracer::detach_thread(Thread& thread, int signal) {
   if (trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) != 0)
     dying_.insert(thread.tid);
   Process& process = *thread.process;
-  remove_thread(thread.tid);
+  threads_.remove_thread(thread.tid);
   if (process.threads.empty()) {
     if (process.our_child) let_go_.push_back(process.pid);
-    remove_process(process.pid);
+    threads_.remove_process(process.pid);
   }
 }
 

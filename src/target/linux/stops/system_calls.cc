@@ -5,7 +5,7 @@
 namespace tracewell::target::live {
 
 Status Tracer::catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) {
-  Process* process = find_process(pid);
+  Process* process = threads_.find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   process->catches_calls = on;
   process->caught_calls = std::set<int64_t>(only.begin(), only.end());

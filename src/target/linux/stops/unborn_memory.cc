@@ -51,9 +51,9 @@ bool Unborn::await_first_stop(Tid child) {
 Result<std::shared_ptr<AddressSpace>> Unborn::open_by_itself(
     Tid child, const std::shared_ptr<AddressSpace>& creators) {
   if (const uint64_t at = call_behind(*creators, child); at != 0) creators->system_call_at = at;
-  Process& process = tracer_.add_process(child, creators);
+  Process& process = tracer_.threads().add_process(child, creators);
   process.hidden = process.attached = true;
-  Thread& thread = tracer_.add_thread(process, child);
+  Thread& thread = tracer_.threads().add_thread(process, child);
   thread.fresh = false;
   const auto call = [&](uint64_t what, uint64_t value) {
     return tracer_.remote_system_call(
@@ -65,10 +65,10 @@ Result<std::shared_ptr<AddressSpace>> Unborn::open_by_itself(
   else if (*made == 0) out = AddressSpace::open(child);
   // Not that which allows root to see a core file of it (2): no program may set that.
   if (thread.run == Run::Stopped) (void)call(PR_SET_DUMPABLE, 0);
-  if (tracer_.find(child) != &thread || thread.run != Run::Stopped)
+  if (tracer_.threads().find(child) != &thread || thread.run != Run::Stopped)
     return {Errc::Target, fmt::format("process {} is gone, or waits in the kernel", child)};
   const int status = thread.status;
-  tracer_.remove_process(child);
+  tracer_.threads().remove_process(child);
   note(child, status);
   return out;
 }
@@ -78,9 +78,10 @@ Result<std::shared_ptr<AddressSpace>> Unborn::open_memory(
   auto own = AddressSpace::open(child);
   if (own.ok() || !may_not_be_opened(child)) return own;
   const auto has_traps = [](const auto& one) { return one.second->space->has_left_traps(); };
+  const auto& processes = tracer_.threads().processes();
   const bool is_clean = creators != nullptr
                             ? !creators->has_left_traps()
-                            : std::ranges::none_of(tracer_.processes_, has_traps) && gone_.empty();
+                            : std::ranges::none_of(processes, has_traps) && gone_.empty();
   if (!wanted && is_clean) return std::make_shared<AddressSpace>();
   if (wanted ? !await_first_stop(child) : !waiting_.contains(child)) return own;
   if (creators != nullptr) own = open_by_itself(child, creators);

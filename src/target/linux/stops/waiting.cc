@@ -52,7 +52,7 @@ bool Tracer::has_foreign_children() {
   const char* at = text.c_str();
   int used = 0;
   for (long pid = 0; std::sscanf(at, "%ld %n", &pid, &used) == 1; at += used) {
-    if (pid == bell_.pid() || find(pid) != nullptr || dying_.contains(pid)) continue;
+    if (pid == bell_.pid() || threads_.find(pid) != nullptr || dying_.contains(pid)) continue;
     if (std::find(let_go_.begin(), let_go_.end(), pid) != let_go_.end()) continue;
     return true;
   }
@@ -70,7 +70,7 @@ void Tracer::note(Tid tid, int status) {
   if (late.is_leaving(tid)) return late.on_status(tid, status);
   if (executes) exec_happened(tid);
   const uint64_t now = unborn.tick();
-  Thread* thread = find(tid);
+  Thread* thread = threads_.find(tid);
   if (thread != nullptr && thread->exits && WIFSTOPPED(status) && unborn.is_replaced(*thread)) {
     unborn.forget(*thread);
     thread = nullptr;
@@ -85,9 +85,9 @@ void Tracer::note(Tid tid, int status) {
       gone_.back().exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     }
     one_by_one.note_end(*thread);
-    const Thread* const leader = find(thread->process->pid);
+    const Thread* const leader = threads_.find(thread->process->pid);
     if (leader != nullptr && leader->exits) unborn.leader_exits();
-    return remove_thread(tid);
+    return threads_.remove_thread(tid);
   }
   const uint64_t noted_before = std::exchange(thread->noted, now);
   if (tells_of_child(status))
@@ -121,14 +121,14 @@ bool Tracer::wait_carefully(bool block) {
     if (waitid(P_ALL, 0, &seen, options) != 0) return errno == EINTR && block ? true : false;
     if (seen.si_pid == 0) return false;
     const Pid pid = seen.si_pid;
-    const bool ours = find(pid) != nullptr || pid == bell_.pid() || dying_.contains(pid) ||
+    const bool ours = threads_.find(pid) != nullptr || pid == bell_.pid() || dying_.contains(pid) ||
                       std::find(let_go_.begin(), let_go_.end(), pid) != let_go_.end();
     const auto proc = ours ? std::nullopt : proc_status(pid);
     if (ours || seen.si_code == CLD_TRAPPED || (proc && proc->tracer == getpid())) {
       (void)take_status(pid);
       return true;
     }
-    for (Thread* thread : all_threads())
+    for (Thread* thread : threads_.all())
       if (take_status(thread->tid) == Came::Status) return true;
     for (const Tid tid : dying_)
       if (take_status(tid) == Came::Status) return true;
@@ -180,7 +180,7 @@ void Tracer::take_ready(size_t most) {
     if (++found < kMany) continue;
     found = 0;
     std::vector<Tid> running;
-    for (const auto& [tid, thread] : threads_)
+    for (const auto& [tid, thread] : threads_.by_number())
       if (thread->run != Run::Stopped && running.size() < left) running.push_back(tid);
     left -= std::min(left - 1, take_each(running));
   }
@@ -192,10 +192,10 @@ Waited Tracer::await_within(Tid tid, int64_t patience_ns) {
   constexpr int64_t kAwakeNs = 200'000;
   std::optional<Nudger::Wait> nudged;
   Patience patience(patience_ns, gives_up);
-  const Thread* const awaited = find(tid);
+  const Thread* const awaited = threads_.find(tid);
   for (int64_t awake_ns = kAwakeNs;; awake_ns = 0) {
     // Who calls exec becomes another thread, also where it keeps the id.
-    const Thread* thread = find(tid);
+    const Thread* thread = threads_.find(tid);
     if (thread == nullptr || thread != awaited || thread->run == Run::Exiting) return Waited::Gone;
     if (thread->run == Run::Stopped) return Waited::Stopped;
     const Came came = take_status(tid, awake_ns);
@@ -232,7 +232,7 @@ void Tracer::see_off() {
 /// our will and not about to die with it, that may be never.
 bool Tracer::leader_waits(const Thread& leader) {
   if (leader.run != Run::Exiting || leader.tid != leader.process->pid) return false;
-  for (const Thread* thread : threads_of(*leader.process)) {
+  for (const Thread* thread : threads_.threads_of(*leader.process)) {
     siginfo_t info{};
     if (thread == &leader) continue;
     if (thread->run != Run::Stopped) return false;
@@ -242,31 +242,31 @@ bool Tracer::leader_waits(const Thread& leader) {
 }
 
 bool Tracer::anything_runs() {
-  for (const auto& [tid, thread] : threads_)
+  for (const auto& [tid, thread] : threads_.by_number())
     if (thread->run != Run::Stopped && seen(*thread->process) && !leader_waits(*thread))
       return true;
   return false;
 }
 
 /// Takes what is ready. Whoever is gets its turn before those that are started meanwhile come back.
-void Tracer::collect_ready() { take_ready(threads_.size()); }
+void Tracer::collect_ready() { take_ready(threads_.by_number().size()); }
 
 /// The end of a thread is told to nobody before it was waited for, which is for its tracer to do.
 int Tracer::look_after() {
   constexpr int kSoonMs = 20, kEndsMs = 100;
   constexpr size_t kBellsMax = 16;  // which come between the threads'
   const bool awaits_some = late.release();
-  if (processes_.empty()) return awaits_some ? kSoonMs : -1;
+  if (threads_.processes().empty()) return awaits_some ? kSoonMs : -1;
   careful_ = has_foreign_children();
-  take_ready(2 * threads_.size() + kBellsMax);
+  take_ready(2 * threads_.by_number().size() + kBellsMax);
   if (!one_by_one.on()) park_ready();
   const bool any_exits = std::ranges::any_of(
-      threads_, [](const auto& one) { return one.second->run == Run::Exiting; });
+      threads_.by_number(), [](const auto& one) { return one.second->run == Run::Exiting; });
   return awaits_some || any_exits ? kSoonMs : kEndsMs;
 }
 
 std::optional<StopEvent> Tracer::handle_next() {
-  Thread* thread = find(ready_.front());
+  Thread* thread = threads_.find(ready_.front());
   ready_.pop_front();
   if (thread == nullptr || !thread->fresh || thread->run != Run::Stopped) return std::nullopt;
   if (let_trap_come(*thread)) return std::nullopt;
@@ -294,7 +294,7 @@ void Tracer::give_way(StopEvent& event) {
   Thread* next = nullptr;
   const auto later = [&](Tid tid) { return tid - last_told_ - 1; };  // as turns from the last
   for (const Tid tid : rivals_) {
-    Thread* thread = find(tid);
+    Thread* thread = threads_.find(tid);
     if (thread == nullptr || thread->run != Run::Stopped) continue;
     const Tid best = next != nullptr ? next->tid : event.tid;
     if (static_cast<uint64_t>(later(tid)) < static_cast<uint64_t>(later(best))) next = thread;
@@ -310,7 +310,8 @@ void Tracer::forget_last_threads() {
   if (gone_.empty() || gone_.front().kind != StopEvent::Kind::ThreadExited) return;
   await_all_stopped();
   std::erase_if(gone_, [&](const StopEvent& event) {
-    return event.kind == StopEvent::Kind::ThreadExited && first_thread(event.pid) == nullptr;
+    return event.kind == StopEvent::Kind::ThreadExited &&
+           threads_.first_thread(event.pid) == nullptr;
   });
   start_resumed();
 }
@@ -326,7 +327,7 @@ Result<std::optional<StopEvent>> Tracer::wait() {
   size_t turns = kNoLimit;
   bool after_tick = false;  // one may take longer than it is to the next: all else gets its turn
   for (;;) {
-    removed_ = {};
+    threads_.forget_removed();
     unborn.look();
     unborn.see_off();
     if (!one_by_one.on()) forget_last_threads();
@@ -376,7 +377,7 @@ Result<std::optional<StopEvent>> Tracer::wait() {
     } else if (!wait_once(true)) {
       return errno_error("waitpid", Errc::Target);
     }
-    if (threads_.size() > 1) collect_ready();
+    if (threads_.by_number().size() > 1) collect_ready();
   }
 }
 

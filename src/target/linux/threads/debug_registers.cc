@@ -96,10 +96,10 @@ Status Tracer::insert_hardware(Process& process, Kind kind, uint64_t at, uint32_
     if (found == nullptr) return {Errc::Limit, "all four debug registers are in use"};
     *found = {kind, piece.address, piece.size, found->users + 1};
   }
-  for (Thread* thread : threads_of(process)) {
+  for (Thread* thread : threads_.threads_of(process)) {
     if (thread->run != Run::Stopped || load(*thread, slots) || errno == ESRCH) continue;
     const int why = errno;
-    for (Thread* other : threads_of(process)) load(*other, process.hardware);
+    for (Thread* other : threads_.threads_of(process)) load(*other, process.hardware);
     return errno_error(why, fmt::format("debug registers for 0x{:x}", at), Errc::Target);
   }
   process.hardware = slots;
@@ -112,7 +112,7 @@ Status Tracer::remove_hardware(Process& process, Kind kind, uint64_t at, uint32_
       if (slot.users > 0 && slot.kind == kind && slot.address == piece.address &&
           slot.size == piece.size)
         --slot.users;
-  for (Thread* thread : threads_of(process))
+  for (Thread* thread : threads_.threads_of(process))
     if (thread->run == Run::Stopped) load(*thread, process.hardware);
   return {};
 }

@@ -132,17 +132,13 @@ struct Process {
   bool keeps_rights() const { return hidden && !beside && takes_rights_at_exec(); }
 };
 
+/// Is it one that the debugger is told of?
+inline bool seen(const Process& process) { return !process.hidden && !process.leaving; }
+
 inline bool Thread::watches_system_calls() const {
   return doing.site_call() != nullptr || !returns.empty() || process->catches_calls ||
          process->keeps_rights();
 }
-
-/// What was removed from the tables lives on until the next event, because callers may hold it.
-struct Removed {
-  std::vector<std::unique_ptr<Thread>> threads;
-  std::vector<std::unique_ptr<Process>> processes;
-  std::vector<std::shared_ptr<AddressSpace>> spaces;
-};
 
 /// The thread goes on (with that signal), or the debugger is told.
 struct Decision {
