@@ -122,11 +122,10 @@ TEST(LinuxStanding, GoesBeforeOthersWhileAProgramWaitsForIt) {
   const Started program({"crowd", "4"});
   program.threads(5);
   std::vector<int> seen;  // while the program is to stand still
-  Tracer tracer{LinuxOptions{}};
-  tracer.gives_up = [&seen] {
+  Tracer tracer(LinuxOptions{}, [&seen] {
     seen.push_back(niceness());
     return false;
-  };
+  });
   ASSERT_TRUE(tracer.attach(program.pid()).ok());
   ASSERT_FALSE(seen.empty());
   for (const int nice : seen) EXPECT_EQ(nice < usual, may) << "only who may goes before others";

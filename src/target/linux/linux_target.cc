@@ -212,9 +212,8 @@ class LinuxNonStop final : public NonStop {
 
 class LinuxTarget final : public Target {
  public:
-  explicit LinuxTarget(const LinuxOptions& options) : tracer_(options) {
-    tracer_.gives_up = [this] { return facts_.gives_up(); };
-  }
+  explicit LinuxTarget(const LinuxOptions& options)
+      : tracer_(options, [this] { return facts_.gives_up(); }) {}
 
   std::vector<ProcessInfo> processes() const override;
   std::vector<ThreadInfo> threads(Pid pid) const override;
@@ -223,10 +222,10 @@ class LinuxTarget final : public Target {
     live::describe_thread(info, thread != nullptr && thread->run == Run::Stopped);
   }
   const RegisterLayout& layout(Pid pid) const override {
-    return tracer_.register_map(pid).layout();
+    return tracer_.registers().map(tracer_.threads().is_32_bit(pid)).layout();
   }
   const std::string& target_description(Pid pid) const override {
-    return tracer_.register_map(pid).description();
+    return tracer_.registers().map(tracer_.threads().is_32_bit(pid)).description();
   }
   bool exec_untold(Pid pid) override { return tracer_.exec_untold(pid); }
   bool end_untold() override { return tracer_.end_untold(); }
@@ -270,8 +269,8 @@ class LinuxTarget final : public Target {
   LinuxSignals signals_{tracer_};
   LinuxSystemCalls system_calls_{tracer_};
   LinuxNonStop non_stop_{tracer_};
-  live::Facts facts_{tracer_};
-  live::ThreadLocalBlocks thread_locals_{tracer_};
+  live::Facts facts_{tracer_.threads(), tracer_.gives_up};
+  live::ThreadLocalBlocks thread_locals_{tracer_.threads(), tracer_.gives_up};
 };
 
 std::vector<ProcessInfo> LinuxTarget::processes() const {
@@ -335,7 +334,7 @@ Status LinuxTarget::read_registers(Tid tid, std::span<uint8_t> block) {
   }
   tracer_.late.look_again(*thread);
   if (thread->run == Run::Late) return tracer_.late.read_block(*thread, block);
-  return tracer_.read_block(*thread, block);
+  return tracer_.registers().read(*thread, block);
 }
 
 Status LinuxTarget::write_registers(Tid tid, Bytes block) {
@@ -343,7 +342,7 @@ Status LinuxTarget::write_registers(Tid tid, Bytes block) {
   if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
   if (tracer_.one_by_one.runs(*thread)) return {Errc::Target, fmt::format("thread {} runs", tid)};
   if (thread->sample) return only_a_sample(tid);
-  return tracer_.write_block(*thread, block);
+  return tracer_.registers().write(*thread, block);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "target/linux/fast/fast_sites.h"
@@ -22,7 +23,7 @@
 #include "target/linux/stops/late.h"
 #include "target/linux/stops/one_by_one.h"
 #include "target/linux/stops/unborn.h"
-#include "target/linux/threads/registers.h"
+#include "target/linux/threads/register_blocks.h"
 #include "target/linux/threads/thread_table.h"
 #include "target/linux/threads/tracee.h"
 #include "target/target.h"
@@ -31,20 +32,13 @@ namespace tracewell::target::live {
 
 class Tracer final : private ThreadTable::Watcher {
  public:
-  explicit Tracer(const LinuxOptions& options) : threads_(*this), options_(options) {}
+  /// `quits`: is what takes long to be left off? May be empty.
+  explicit Tracer(const LinuxOptions& options, std::function<bool()> quits = {})
+      : gives_up(std::move(quits)), threads_(*this), options_(options) {}
   ~Tracer();
 
   ThreadTable& threads() { return threads_; }
-
-  // --- registers of a stopped thread (tracer.cc); written back when it goes on
-  user_regs_struct& regs(Thread& thread);
-  void set_pc(Thread& thread, uint64_t pc);
-  Status flush_regs(Thread& thread);
-  Result<Bytes> read_xsave(Thread& thread);  // valid until the next call
-  Status read_block(Thread& thread, std::span<uint8_t> block);
-  Status write_block(Thread& thread, Bytes block);
-  const RegisterMap& register_map(const Process& process) const;
-  const RegisterMap& register_map(Pid pid);  // of one that is gone: that of the last one
+  RegisterBlocks& registers() { return registers_; }
 
   // --- waiting (waiting.cc)
   Result<std::optional<StopEvent>> wait();
@@ -123,13 +117,13 @@ class Tracer final : private ThreadTable::Watcher {
   Result<StopEvent> attach(Pid pid);
   Status detach(Pid pid), kill(Pid pid);
 
+  const std::function<bool()> gives_up;
   OneByOne one_by_one{*this};  // non-stop
   LiveFastSites fast{*this};
   Late late{*this};
   Unborn unborn{*this};
   HitHandler* handler = nullptr;
   BreakpointFilter* filter = nullptr;
-  std::function<bool()> gives_up;  // is what takes long to be left off?
   std::bitset<65> pass_signals, program_signals = ~std::bitset<65>().set(SIGTRAP).set(SIGINT);
   bool tell_forks = false, tell_vforks = false, tell_execs = false, tell_threads = false;
   uint64_t trace_options(bool launched) const;
@@ -169,8 +163,7 @@ class Tracer final : private ThreadTable::Watcher {
 
   ThreadTable threads_;
   LinuxOptions options_;
-  RegisterMap registers_64_{RegisterMap::Program::Bits64};
-  RegisterMap registers_32_{RegisterMap::Program::Bits32};
+  RegisterBlocks registers_;
   Bell bell_;
   LatePages late_pages_;
   Nudger nudger_{bell_};
@@ -180,7 +173,7 @@ class Tracer final : private ThreadTable::Watcher {
   std::deque<StopEvent> gone_;        // processes that ended, to be told
   std::set<Tid> dying_;               // killed as they were let go: their end is still to come
   std::vector<Pid> let_go_;           // our own children that we do not trace any more
-  std::vector<uint8_t> xsave_, block_;
+  std::vector<uint8_t> block_;
   bool interrupt_wanted_ = false;
   int64_t no_stop_ns_ = 0;  // since when all threads are on their way out, and one is to stop
   bool something_pending_ = false;    // some thread may have an event to be told

@@ -9,7 +9,7 @@
 #include "target/linux/fast/fault_handlers.h"
 #include "target/linux/kernel/ptrace.h"
 #include "target/linux/kernel/seccomp_filter.h"
-#include "target/linux/tracer.h"
+#include "target/linux/threads/thread_table.h"
 #include "target/trap_reason.h"
 
 namespace tracewell::target::live {
@@ -28,9 +28,9 @@ Error not_read(int number) {
 }
 
 /// Of each thread of that memory, by its status.
-Result<uint32_t> filters_of_all(Tracer& tracer, const AddressSpace& space) {
+Result<uint32_t> filters_of_all(const ThreadTable& threads, const AddressSpace& space) {
   std::optional<uint32_t> each;
-  for (const auto& [pid, process] : tracer.threads().processes()) {
+  for (const auto& [pid, process] : threads.processes()) {
     if (process->space.get() != &space) continue;
     for (const Tid tid : task_ids(pid)) {
       const auto status = read_proc(tid, "status");
@@ -87,12 +87,12 @@ bool has_other_filters(Tid tid, const std::string& status, std::optional<uint32_
 }
 
 /// The kernel says who is in a stop of ours, which one that was just born may be as well.
-Status examine_filters(Tracer& tracer, AddressSpace& space,
+Status examine_filters(const ThreadTable& threads, AddressSpace& space,
                        std::span<const FastSites::Call> calls) {
-  TW_ASSIGN_OR_RETURN(space.allowed_filters, filters_of_all(tracer, space));
+  TW_ASSIGN_OR_RETURN(space.allowed_filters, filters_of_all(threads, space));
   if (space.allowed_filters == 0) return {};
   FiltersOfThreads filters(calls);
-  for (const auto& [pid, process] : tracer.threads().processes()) {
+  for (const auto& [pid, process] : threads.processes()) {
     if (process->space.get() != &space) continue;
     for (const Tid tid : task_ids(pid))
       TW_RETURN_IF_ERROR(examine_thread(filters, tid, space.allowed_filters));
@@ -105,8 +105,8 @@ bool has_new_filters(Tid tid, const std::string& status, const AddressSpace& spa
   return has_other_filters(tid, status, each);
 }
 
-bool others_have_new_filters(Tracer& tracer, const Process& process, size_t turn) {
-  for (const auto& [pid, other] : tracer.threads().processes()) {
+bool others_have_new_filters(const ThreadTable& threads, const Process& process, size_t turn) {
+  for (const auto& [pid, other] : threads.processes()) {
     if (other->space != process.space || pid == process.pid || other->threads.empty()) continue;
     const Tid tid = other->threads[turn % other->threads.size()];
     const auto status = read_proc(tid, "status");

@@ -16,7 +16,7 @@
 
 namespace tracewell::target::live {
 
-class Tracer;
+class ThreadTable;
 struct Process;
 
 /// How many a thread has, by its /proc/TID/status. nullopt: they are not what decides about its
@@ -29,13 +29,13 @@ bool has_other_filters(Tid tid, const std::string& status, std::optional<uint32_
 
 /// All threads of this memory stand still. FiltersCalls where one of these calls may be forbidden
 /// to one of them; else `space.allowed_filters` is how many filters each of them has.
-Status examine_filters(Tracer& tracer, AddressSpace& space,
+Status examine_filters(const ThreadTable& threads, AddressSpace& space,
                        std::span<const FastSites::Call> calls);
 
 /// While threads run: has this one others by now?
 bool has_new_filters(Tid tid, const std::string& status, const AddressSpace& space);
 /// The same of the processes that share this one's memory: of one thread of each, which is another
 /// one at each `turn` of turns that follow each other.
-bool others_have_new_filters(Tracer& tracer, const Process& process, size_t turn);
+bool others_have_new_filters(const ThreadTable& threads, const Process& process, size_t turn);
 
 }  // namespace tracewell::target::live

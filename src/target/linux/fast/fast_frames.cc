@@ -20,7 +20,8 @@ void LiveFastSites::to_block(const Found& found, std::span<uint8_t> block) {
   regs.es = found.es, regs.fs = found.fs, regs.gs = found.gs;
   regs.orig_rax = ~uint64_t{0};  // in no system call
   std::ranges::fill(block, uint8_t{0});
-  tracer_.registers_64_.to_block(regs, tracer_.registers_64_.expand(found.vectors), block);
+  const RegisterMap& map = tracer_.registers().map_of_64_bit();
+  map.to_block(regs, map.expand(found.vectors), block);
 }
 
 std::pair<uint64_t, uint64_t> LiveFastSites::changed_range(Pid pid) {

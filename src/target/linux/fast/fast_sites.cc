@@ -145,9 +145,10 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
     return because(TrapReason::FiltersCalls);
   out.time_stamps = has_even_time_stamps();
   out.segment_bases = may_read_segment_bases();
-  tracer_.registers_64_.vector_state(out.vector_components, out.vector_bytes);
-  out.vector_parts = tracer_.registers_64_.vector_parts(out.vector_components);
-  out.vectors_direct = tracer_.registers_64_.vectors_direct(out.vector_components);
+  const RegisterMap& map = tracer_.registers().map_of_64_bit();
+  map.vector_state(out.vector_components, out.vector_bytes);
+  out.vector_parts = map.vector_parts(out.vector_components);
+  out.vectors_direct = map.vectors_direct(out.vector_components);
   return out;
 }
 
@@ -173,7 +174,8 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
     out.gone = process->space->fast->gone();
     out.stays_inside = process->space->fast->stays_inside;
     out.supplies_pages = supplies_pages(*process);
-    out.filters_calls = others_have_new_filters(tracer_, *process, looked_at_others_++);
+    out.filters_calls =
+        others_have_new_filters(tracer_.threads(), *process, looked_at_others_++);
   }
   FaultHandlers* const handlers =
       process->space->fast ? process->space->fast->handlers.get() : nullptr;
@@ -193,7 +195,7 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
     // Where the kernel took a handler away, it has changed the mask of whoever blocked its signal.
     if (handlers->are_there(*status)) handlers->note_mask(tid, signals_of(*status, "SigBlk"));
   }
-  out.may_yield = may_yield(tracer_, *process, looks_without_filters_);
+  out.may_yield = may_yield(tracer_.threads(), *process, looks_without_filters_);
   out.faults_are_mended = handlers != nullptr && handlers->may_fault(monotonic_ns());
   return out;
 }
@@ -281,7 +283,7 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
   Process* const process = tracer_.threads().find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
   if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
-  TW_RETURN_IF_ERROR(examine_filters(tracer_, *process->space, calls));
+  TW_RETURN_IF_ERROR(examine_filters(tracer_.threads(), *process->space, calls));
   bytes = whole_pages(bytes);
   rlimit most{};
   if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < bytes)
@@ -364,7 +366,7 @@ std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {
 }
 
 FastSites::ThreadBase LiveFastSites::base_of(Thread& thread) {
-  const uint64_t base = tracer_.regs(thread).fs_base;
+  const uint64_t base = regs_of(thread).fs_base;
   const FastCode* const fast = thread.process->space->fast.get();
   Tid own = thread.tid;
   if (fast != nullptr && fast->is_nested)
@@ -485,7 +487,7 @@ void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   for (Thread* thread : tracer_.threads().all()) {
     if (thread->process->space != space || thread->run != Run::Stopped || thread->fresh) continue;
     tracer_.settle(*thread);
-    inside |= thread->run != Run::Stopped || space->fast->inside(tracer_.regs(*thread).rip);
+    inside |= thread->run != Run::Stopped || space->fast->inside(regs_of(*thread).rip);
   }
   space->fast->remove_all();
   Thread* const thread = inside ? nullptr : tracer_.injectable(*space);
@@ -580,13 +582,13 @@ void LiveFastSites::make_way(Process& process, uint64_t address) {
 /// behind it.
 void LiveFastSites::settle(Thread& thread) {
   const FastCode* const fast = thread.process->space->fast.get();
-  auto place = fast->place_of(tracer_.regs(thread).rip);
+  auto place = fast->place_of(regs_of(thread).rip);
   if (place && !place->exact) {
     if (!leave(thread)) return;
-    place = fast->place_of(tracer_.regs(thread).rip);
+    place = fast->place_of(regs_of(thread).rip);
   }
   if (!place || !place->exact) return;
-  tracer_.set_pc(thread, place->pc);
+  set_pc(thread, place->pc);
   if (place->sp_undo != 0) {
     thread.regs.rsp += place->sp_undo;
     thread.regs_state = Thread::Registers::Changed;

@@ -84,7 +84,7 @@ void LiveFastSites::end_leaving(Thread& thread) {
 }
 
 Waited LiveFastSites::step_on(Thread& thread) {
-  (void)tracer_.flush_regs(thread);
+  (void)flush_regs(thread);
   thread.run = Run::Running;
   thread.regs_state = Thread::Registers::Unknown;
   thread.asked = true;
@@ -113,10 +113,10 @@ bool LiveFastSites::look_at_step(Thread& thread) {
   LeavingCode& out = *thread.doing.leaving_code();
   out.left_group_stop |= is_group_stop(thread.status);
   const bool has_slept = std::exchange(out.sleeps, false);
-  const uint64_t pc = tracer_.regs(thread).rip;
+  const uint64_t pc = regs_of(thread).rip;
   if (!is_signal_stop(thread.status)) {
     const auto next = has_slept ? code.redirected(SIGSEGV, pc) : std::nullopt;
-    if (next) tracer_.set_pc(thread, *next);
+    if (next) set_pc(thread, *next);
     return false;
   }
   const int signal = stop_signal(thread.status);
@@ -132,7 +132,7 @@ bool LiveFastSites::look_at_step(Thread& thread) {
     const auto next = code.redirected(signal, pc);
     if (!next) return true;  // such as a stack without room for us
     note_failed_load(thread, reinterpret_cast<uint64_t>(what.si_addr));
-    tracer_.set_pc(thread, *next);
+    set_pc(thread, *next);
     return false;
   }
   const auto place = code.place_of(pc);
@@ -150,7 +150,7 @@ bool LiveFastSites::leave(Thread& thread) {
   for (uint32_t steps = 0; !is_out; ++steps) {
     if (steps % kStepsPerLook == 0 && (steps != 0 || code.stays_inside || ends_soon())) {
       if (steps >= steps_left(code) || monotonic_ns() > leaves_until(begin) ||
-          !code.is_ours(tracer_.regs(thread).rip)) {
+          !code.is_ours(regs_of(thread).rip)) {
         code.stays_inside = true;
         code.steps_in_vain += steps;
         end_leaving(thread);

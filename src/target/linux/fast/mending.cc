@@ -181,7 +181,7 @@ std::vector<FastSites::Range> LiveFastSites::readable(Pid pid) {
 bool LiveFastSites::has_failed(Thread& thread, int signal) {
   const FastCode& code = *thread.process->space->fast;
   if (thread.run != Run::Stopped || !thread.fresh) return false;
-  if (!code.redirected(signal, tracer_.regs(thread).rip)) return false;
+  if (!code.redirected(signal, regs_of(thread).rip)) return false;
   if (is_signal_stop(thread.status)) {
     siginfo_t info{};
     return stop_signal(thread.status) == signal &&
@@ -257,8 +257,8 @@ void LiveFastSites::put_back_first(const AddressSpace& space, Tid but, int signa
     Thread* other = tracer_.threads().find(tid);
     if (other != nullptr && !is_signal_stop(other->status)) other = let_signal_come(tid);
     if (other == nullptr || !has_failed(*other, signal) || !is_signal_stop(other->status)) continue;
-    const auto next = space.fast->redirected(signal, tracer_.regs(*other).rip);
-    tracer_.set_pc(*other, *next);
+    const auto next = space.fast->redirected(signal, regs_of(*other).rip);
+    set_pc(*other, *next);
     other->fresh = false;
     put_back(*other, signal);
     other->fresh = other->run == Run::Stopped;  // it goes on in its turn

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <thread>
 
-#include "target/linux/tracer.h"
-
 namespace tracewell::target::live {
 
-bool may_yield(Tracer& tracer, const Process& process, size_t looks_without) {
+bool may_yield(const ThreadTable& all, const Process& process, size_t looks_without) {
   const size_t threads = process.threads.size();
   if (threads <= std::thread::hardware_concurrency() || looks_without < threads) return false;
   if (process.catches_calls) return false;
-  return std::ranges::none_of(tracer.threads().processes(), [&](const auto& one) {
+  return std::ranges::none_of(all.processes(), [&](const auto& one) {
     return one.second.get() != &process && one.second->space == process.space;
   });
 }

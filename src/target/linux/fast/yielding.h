@@ -3,16 +3,14 @@
 // itself, so this is for those where it is worth most and no filter is to be expected.
 #pragma once
 
-#include "target/linux/threads/tracee.h"
+#include "target/linux/threads/thread_table.h"
 
 namespace tracewell::target::live {
-
-class Tracer;
 
 /// More threads than processors, none of which was seen to filter calls in the last look at each;
 /// nobody else runs the same code, whose filters nobody looks at; and no call is a stop that a
 /// debugger asked for. `looks_without`: how many threads in a row, one after the other, have had no
 /// filter.
-bool may_yield(Tracer& tracer, const Process& process, size_t looks_without);
+bool may_yield(const ThreadTable& all, const Process& process, size_t looks_without);
 
 }  // namespace tracewell::target::live

@@ -17,6 +17,7 @@
 #include "target/linux/images/build_id.h"
 #include "target/linux/images/link_map.h"
 #include "target/linux/images/mapped_files.h"
+#include "target/linux/kernel/ptrace.h"
 #include "target/linux/stops/patience.h"
 
 namespace tracewell::target::live {
@@ -107,14 +108,14 @@ struct Facts::Loaded {
 };
 
 Result<std::vector<uint8_t>> Facts::auxv(Pid pid) {
-  const Thread* thread = tracer_.threads().first_thread(pid);
+  const Thread* thread = threads_.first_thread(pid);
   const auto text = thread != nullptr ? read_proc(thread->tid, "auxv") : std::nullopt;
   if (!text) return no_process(pid);
   return std::vector<uint8_t>(text->begin(), text->end());
 }
 
 Result<std::string> Facts::program_name(Pid pid) {
-  const Thread* thread = tracer_.threads().first_thread(pid);
+  const Thread* thread = threads_.first_thread(pid);
   if (thread == nullptr) return no_process(pid);
   const std::string link = fmt::format("/proc/{}/exe", thread->tid);
   auto path = name_behind(link);
@@ -124,7 +125,7 @@ Result<std::string> Facts::program_name(Pid pid) {
 
 /// Held first: the program may run another one at any time, and that has a name of its own.
 Result<UniqueFd> Facts::open_exec_file(Pid pid, const std::string& name, bool its_view) {
-  const Thread* thread = tracer_.threads().first_thread(pid);
+  const Thread* thread = threads_.first_thread(pid);
   if (thread == nullptr) return no_process(pid);
   const std::string place = fmt::format("/proc/{}", thread->tid), link = place + "/exe";
   TW_ASSIGN_OR_RETURN(const UniqueFd held, hold_behind(link));
@@ -144,13 +145,13 @@ Result<std::string> Facts::exec_file(Pid pid) {
 }
 
 Result<Facts::Loaded> Facts::loaded(Pid pid) {
-  Process* process = tracer_.threads().find_process(pid);
+  Process* process = threads_.find_process(pid);
   if (process == nullptr) return no_process(pid);
   Loaded result;
   TW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, auxv(pid));
   result.aux = parse_auxv(bytes, process->space->is_32_bit);
   TW_ASSIGN_OR_RETURN(result.exe, program_name(pid));
-  const Thread* thread = tracer_.threads().first_thread(pid);
+  const Thread* thread = threads_.first_thread(pid);
   const Tid tid = thread != nullptr ? thread->tid : pid;
   result.program = find_main_program(*process->space, result.aux, tid);
   result.has_list = loaders_list(*process->space, result.program).has_value();
@@ -162,9 +163,9 @@ Result<Facts::Loaded> Facts::loaded(Pid pid) {
 /// one place has one.
 Result<std::vector<Module>> Facts::modules(Pid pid) {
   TW_ASSIGN_OR_RETURN(const Loaded all, loaded(pid));
-  const Thread* thread = tracer_.threads().first_thread(pid);
-  const Extents extents(mappings(thread != nullptr ? thread->tid : pid, tracer_.gives_up));
-  const AddressSpace& space = *tracer_.threads().find_process(pid)->space;
+  const Thread* thread = threads_.first_thread(pid);
+  const Extents extents(mappings(thread != nullptr ? thread->tid : pid, gives_up_));
+  const AddressSpace& space = *threads_.find_process(pid)->space;
   std::vector<Module> result(1);
   result[0].path = all.exe;
   result[0].bias = all.program.bias;
@@ -222,7 +223,7 @@ Result<std::vector<uint8_t>> LiveModuleFiles::read(const Module& module, uint64_
 }  // namespace
 
 std::unique_ptr<ModuleFiles> Facts::module_files(Pid pid) {
-  const Thread* thread = tracer_.threads().first_thread(pid);
+  const Thread* thread = threads_.first_thread(pid);
   if (thread == nullptr) return nullptr;
   return std::make_unique<LiveModuleFiles>(*this, thread->tid);
 }
@@ -232,12 +233,12 @@ std::unique_ptr<ModuleFiles> Facts::module_files(Pid pid) {
 /// file that is mapped.
 Result<std::string> Facts::libraries_svr4(Pid pid) {
   TW_ASSIGN_OR_RETURN(const Loaded all, loaded(pid));
-  const Thread* thread = tracer_.threads().first_thread(pid);
-  const Extents extents(mappings(thread != nullptr ? thread->tid : pid, tracer_.gives_up));
+  const Thread* thread = threads_.first_thread(pid);
+  const Extents extents(mappings(thread != nullptr ? thread->tid : pid, gives_up_));
   // An empty list would be believed; told of an error, GDB looks for itself.
   if (!all.has_list) return {Errc::NotFound, "the program has no list of its libraries"};
   std::string libraries, main;
-  Patience patience(kNamesNs, tracer_.gives_up, 0);
+  Patience patience(kNamesNs, gives_up_, 0);
   for (const LoadedObject& object : all.objects) {
     if (gives_up()) return {Errc::Target, "the server is to end"};
     if (object.dynamic == all.program.dynamic) {
@@ -256,10 +257,10 @@ Result<std::string> Facts::libraries_svr4(Pid pid) {
 }
 
 bool Facts::read_only(Pid pid, uint64_t address, uint64_t size) {
-  const Thread* thread = tracer_.threads().first_thread(pid);
+  const Thread* thread = threads_.first_thread(pid);
   if (thread == nullptr || address + size < address) return false;
   const uint64_t end = address + size;
-  for (const Mapping& map : mappings(thread->tid, tracer_.gives_up)) {
+  for (const Mapping& map : mappings(thread->tid, gives_up_)) {
     if (address >= end) break;
     if (map.end <= address) continue;
     if (map.start > address || map.writable) return false;

@@ -1,19 +1,21 @@
 // Facts about a process, as the kernel and the loader tell them.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <unistd.h>
 
 #include "target/linux/kernel/control_groups.h"
-#include "target/linux/tracer.h"
+#include "target/linux/threads/thread_table.h"
 #include "target/target.h"
 
 namespace tracewell::target::live {
 
 class Facts final : public ProcessFacts {
  public:
-  explicit Facts(Tracer& tracer) : tracer_(tracer) {}
+  Facts(const ThreadTable& threads, const std::function<bool()>& gives_up)
+      : threads_(threads), gives_up_(gives_up) {}
   Result<std::vector<uint8_t>> auxv(Pid pid) override;
   Result<std::string> exec_file(Pid pid) override;
   Result<UniqueFd> open_exec_file(Pid pid, const std::string& name, bool its_view) override;
@@ -27,7 +29,8 @@ class Facts final : public ProcessFacts {
   struct Loaded;
   Result<std::string> program_name(Pid pid);
   Result<Loaded> loaded(Pid pid);
-  Tracer& tracer_;
+  const ThreadTable& threads_;
+  const std::function<bool()>& gives_up_;  // is what takes long to be left off?
 };
 
 /// Name and processor of a thread; empty and -1 when it is gone. Of one that does not stand still,

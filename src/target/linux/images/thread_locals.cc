@@ -16,6 +16,8 @@
 #include <fmt/format.h>
 
 #include "target/linux/images/link_map.h"
+#include "target/linux/kernel/ptrace.h"
+#include "target/linux/threads/register_blocks.h"
 #include "target/linux/threads/sample.h"
 
 namespace tracewell::target::live {
@@ -212,12 +214,12 @@ Result<uint64_t> block_below(const MainProgram& program, uint64_t thread_pointer
 }  // namespace
 
 Result<uint64_t> ThreadLocalBlocks::address(Tid tid, uint64_t link_map, uint64_t offset) {
-  Thread* thread = tracer_.threads().find(tid);
+  Thread* thread = threads_.find(tid);
   if (thread == nullptr || (thread->run != Run::Stopped && !thread->sample))
     return {Errc::NotFound, fmt::format("no thread {}", tid)};
-  const user_regs_struct regs = thread->sample ? thread->sample->regs : tracer_.regs(*thread);
+  const user_regs_struct regs = thread->sample ? thread->sample->regs : regs_of(*thread);
   const AddressSpace& space = *thread->process->space;
-  Budget budget(tracer_.gives_up);
+  Budget budget(gives_up_);
   const Memory memory{space, budget, space.is_32_bit ? uint64_t{4} : uint64_t{8}};
   const auto auxv = read_proc(tid, "auxv");
   if (!auxv) return {Errc::Target, "no auxiliary vector"};

@@ -109,8 +109,9 @@ Thread* Tracer::injectable(AddressSpace& space, const Process* of) {
   for (Thread* thread : threads_.all()) {
     if (thread->process->space.get() != &space || thread->process->leaving) continue;
     if (of != nullptr && thread->process != of) continue;
-    if (!stands_in_program(*thread) || in_32_bit_code(regs(*thread)) != space.is_32_bit) continue;
-    const bool is_outside = static_cast<int64_t>(regs(*thread).orig_rax) == -1;
+    if (!stands_in_program(*thread)) continue;
+    if (in_32_bit_code(regs_of(*thread)) != space.is_32_bit) continue;
+    const bool is_outside = static_cast<int64_t>(regs_of(*thread).orig_rax) == -1;
     if ((result != nullptr && !is_outside) || runs_in_kernel_only(*thread)) continue;
     result = thread;
     if (is_outside) break;
@@ -139,7 +140,7 @@ void Tracer::remote_unmap(Thread& thread, std::span<const pads::Range> some) {
 
 Status Tracer::lend_for_calls(Thread& thread) {
   AddressSpace& space = *thread.process->space;
-  if (!stands_in_program(thread) || in_32_bit_code(regs(thread)) != space.is_32_bit ||
+  if (!stands_in_program(thread) || in_32_bit_code(regs_of(thread)) != space.is_32_bit ||
       runs_in_kernel_only(thread))
     return because(TrapReason::NoCalls, "", Errc::Target);
   // All others of the server's programs may stand still meanwhile.
@@ -164,7 +165,7 @@ Result<int64_t> Tracer::call_lent(Thread& thread, const uint64_t (&call)[7]) {
   trace(PTRACE_SETREGS, thread.tid, 0, &regs_now);
   if (!Lent::make_call(*this, thread, call))
     return {Errc::Target, "a system call could not be run in the program"};
-  return system_call_result(regs(thread), space.is_32_bit);
+  return system_call_result(regs_of(thread), space.is_32_bit);
 }
 
 Status Tracer::end_lent_calls(Thread& thread) {
@@ -172,7 +173,7 @@ Status Tracer::end_lent_calls(Thread& thread) {
     thread.process->space->no_calls_until_ns = monotonic_ns() + kNoCallsNs;
   if (thread.run != Run::Stopped)
     return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
-  Lent::give_back(*this, thread);
+  Lent::give_back(thread);
   // To a stop that has no system call behind it.
   thread.run = Run::Running;
   thread.regs_state = Thread::Registers::Unknown;

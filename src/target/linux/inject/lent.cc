@@ -61,26 +61,26 @@ bool Lent::take_back(Pid pid, Tid tid, int status) {
   return true;
 }
 
-void Lent::give_back(Tracer& tracer, Thread& thread) {
+void Lent::give_back(Thread& thread) {
   const std::shared_ptr<Lent> lent = thread.doing.give_back();
   if (!lent) return;
   thread.regs = lent->regs;
   thread.regs_state = Thread::Registers::Changed;
-  (void)tracer.flush_regs(thread);
+  (void)flush_regs(thread);
   lent->give_rest_back(thread.process->pid, thread.tid);
 }
 
-bool Lent::take_back(Tracer& tracer, Thread& thread, int status) {
+bool Lent::take_back(Thread& thread, int status) {
   if (stop_event(status) == 0 && stop_signal(status) == kSyscallStop &&
       !thread.doing.lent()->skipped) {
     thread.regs_state = Thread::Registers::Unknown;
-    if (static_cast<int64_t>(tracer.regs(thread).rax) == -ENOSYS) {  // at the entry
+    if (static_cast<int64_t>(regs_of(thread).rax) == -ENOSYS) {  // at the entry
       thread.doing.lent()->cancel_call(thread.tid, thread.regs);
       trace(PTRACE_SYSCALL, thread.tid, 0, uint64_t{0});
       return false;
     }
   }
-  give_back(tracer, thread);
+  give_back(thread);
   return true;
 }
 
@@ -114,11 +114,11 @@ bool Lent::run(Tracer& tracer, Thread& thread) {
 }
 
 /// Before Linux 5.3 it is not told whose numbers a call means, and registers have to do.
-bool Lent::stands_before(Tracer& tracer, Thread& thread, uint64_t pc, const uint64_t (&call)[7]) {
+bool Lent::stands_before(Thread& thread, uint64_t pc, const uint64_t (&call)[7]) {
   const bool is_32_bit = thread.process->space->is_32_bit;
   const auto stop = call_stop(thread.tid);
   if (!stop) {
-    const user_regs_struct& now = tracer.regs(thread);
+    const user_regs_struct& now = regs_of(thread);
     user_regs_struct ours = now;
     set_system_call(ours, call, is_32_bit);
     ours.orig_rax = call[0];
@@ -141,10 +141,10 @@ bool Lent::make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]) 
   const uint64_t pc = thread.regs.rip + sizeof system_calls(is_32_bit).instruction;
   if (!run(tracer, thread)) return false;
   const std::shared_ptr<Lent> lent = thread.doing.lent();
-  const bool ours = stands_before(tracer, thread, pc, call) &&
+  const bool ours = stands_before(thread, pc, call) &&
                     (!lent->filtered || lent->suspend_filters(thread.tid));
   if (!ours) {
-    (void)tracer.regs(thread);
+    (void)regs_of(thread);
     lent->cancel_call(thread.tid, thread.regs);
     (void)run(tracer, thread);
   }
@@ -169,7 +169,7 @@ Status Lent::lend(Tracer& tracer, Thread& thread) {
   if (lent->dispatch && !(set_call_dispatch(thread.tid, *lent->dispatch) &&
                           set_call_dispatch(thread.tid, {})))
     return errno_error("system calls are dispatched (PR_SET_SYSCALL_USER_DISPATCH)", Errc::Target);
-  lent->regs = tracer.regs(thread);
+  lent->regs = regs_of(thread);
   // Signals wait; but for those that an instruction causes: the kernel takes the handler of one
   // that is blocked away.
   trace(PTRACE_GETSIGMASK, thread.tid, kSignalSetBytes, &lent->blocked);

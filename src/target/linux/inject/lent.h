@@ -31,9 +31,9 @@ struct Lent {
   /// To the exit of the call, whose registers are set: true. The program may have had the thread
   /// led elsewhere, or others write over the instruction: no other call than ours is let through.
   static bool make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]);
-  static void give_back(Tracer& tracer, Thread& thread);
+  static void give_back(Thread& thread);
   /// One that was given up in the middle of it has stopped after all. False: it is not through yet.
-  static bool take_back(Tracer& tracer, Thread& thread, int status);
+  static bool take_back(Thread& thread, int status);
   /// The same for one that nobody traces any more.
   bool take_back(Pid pid, Tid tid, int status);
 
@@ -41,7 +41,7 @@ struct Lent {
   /// On to the entry or the exit of a call: true.
   static bool run(Tracer& tracer, Thread& thread);
   /// At the entry of this call, made by the instruction in front of `pc`.
-  static bool stands_before(Tracer& tracer, Thread& thread, uint64_t pc, const uint64_t (&call)[7]);
+  static bool stands_before(Thread& thread, uint64_t pc, const uint64_t (&call)[7]);
   bool suspend_filters(Tid tid) const;
   bool can_suspend_filters(Tid tid) const;
   void cancel_call(Tid tid, user_regs_struct& now);

@@ -16,7 +16,7 @@ void Tracer::prepare_copy(Thread& thread, uint64_t address, Patch& patch) {
   AddressSpace& space = *thread.process->space;
   std::vector<uint8_t> original(AddressSpace::kInstructionMax);
   original.resize(space.read(address, original));
-  patch.in_32_bit_code = in_32_bit_code(regs(thread));
+  patch.in_32_bit_code = in_32_bit_code(regs_of(thread));
   const auto displace =
       patch.in_32_bit_code ? machine::displace_i386 : machine::displace_x86_64;
   const machine::DisplacedCode in_place = displace(original, address, address);

@@ -51,7 +51,7 @@ constexpr int64_t kEntryNs = 2 * kSecond;
 /// for long: what the instruction reads may be for one of them to supply (userfaultfd(2)). It waits
 /// on then, and finds the trap when it is read again.
 void Tracer::step_in_place(Thread& thread, uint64_t address) {
-  (void)regs(thread);
+  (void)regs_of(thread);
   if (!wants_step(thread) && pop_flags(thread)) return start(thread, false, 0);
   const std::shared_ptr<AddressSpace> space = thread.process->space;
   quiesce(thread);
@@ -64,7 +64,7 @@ void Tracer::step_in_place(Thread& thread, uint64_t address) {
   (void)space->expose(address, false);
   if (waited == Waited::GaveUp) thread.counted.settle(address);
   if (waited != Waited::Stopped) return;
-  const uint64_t pc = regs(thread).rip;
+  const uint64_t pc = regs_of(thread).rip;
   if (pc == address) thread.counted.settle(address);
   const Patch* patch = space->find(address);
   siginfo_t info{};
@@ -93,13 +93,13 @@ void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
   }
   if (stop_event(thread.status) != 0 || stop_signal(thread.status) != kSyscallStop) {
     thread.doing.miss_site();  // something else came first
-    if (regs(thread).rip == address) thread.counted.settle(address);
+    if (regs_of(thread).rip == address) thread.counted.settle(address);
     return;
   }
-  const auto number = static_cast<int32_t>(regs(thread).orig_rax);
+  const auto number = static_cast<int32_t>(regs_of(thread).orig_rax);
   if (catches(thread, number)) return;  // fresh as it is, it gets its turn to be told
   thread.fresh = false;
-  thread.call = {number, is_sigreturn(regs(thread), *space)};
+  thread.call = {number, is_sigreturn(regs_of(thread), *space)};
   start(thread, wants_step(thread), 0);
 }
 
@@ -110,7 +110,7 @@ void Tracer::system_call_left(Thread& thread) {
   const uint64_t site = thread.doing.site_call()->site;
   thread.doing.end_call();
   const bool may_come_back =
-      may_be_restarted(regs(thread)) && thread.regs.rip - kInstructionBytes == site;
+      may_be_restarted(regs_of(thread)) && thread.regs.rip - kInstructionBytes == site;
   may_come_back ? thread.counted.restart() : thread.counted.be_past();
 }
 
@@ -121,19 +121,19 @@ Decision Tracer::on_system_call(Thread& thread) {
   const bool newborn = side != CallStop::Side::Entry && !thread.call;
   const KernelCall ended = std::exchange(thread.call, std::nullopt).value_or(KernelCall{});
   if (side == CallStop::Side::Entry) {
-    (void)regs(thread);
+    (void)regs_of(thread);
     if (is_of_our_code(thread)) {
       thread.call = {static_cast<int32_t>(thread.regs.orig_rax), false, true};
       return {};
     }
     thread.counted.enter_call();
-    thread.call = {static_cast<int32_t>(regs(thread).orig_rax),
-                   is_sigreturn(regs(thread), *thread.process->space)};
+    thread.call = {static_cast<int32_t>(regs_of(thread).orig_rax),
+                   is_sigreturn(regs_of(thread), *thread.process->space)};
     if (!thread.returns.empty() && --thread.returns.back().system_calls_left == 0)
       thread.returns.pop_back();
     // Should it fail after all, the child runs on in memory that may have traps of ours.
     if (thread.process->keeps_rights() &&
-        runs_privileged_file(thread.tid, regs(thread), *thread.process->space))
+        runs_privileged_file(thread.tid, regs_of(thread), *thread.process->space))
       thread.process->leaving = true;
     return system_call_event(thread, StopEvent::Kind::SystemCallEntry, thread.call->number);
   }
@@ -141,7 +141,7 @@ Decision Tracer::on_system_call(Thread& thread) {
   if (thread.doing.site_call() != nullptr) system_call_left(thread);
   if (ended.is_sigreturn) returned_to_site(thread);
   // What rt_sigreturn returns to has no number of a call any more.
-  const auto number = static_cast<int32_t>(regs(thread).orig_rax);
+  const auto number = static_cast<int32_t>(regs_of(thread).orig_rax);
   return newborn ? Decision{}
                  : system_call_event(thread, StopEvent::Kind::SystemCallReturn,
                                      number >= 0 ? number : ended.number);
@@ -153,7 +153,7 @@ void Tracer::handler_entered(Thread& thread) {
   const bool decided = thread.counted.decided();
   thread.counted.enter_handler();
   if (!site) return;
-  const auto from = interrupted_by_handler(*thread.process->space, regs(thread).rsp);
+  const auto from = interrupted_by_handler(*thread.process->space, regs_of(thread).rsp);
   if (!from || from->pc != site) return;
   if (thread.returns.size() == kReturnsMax) thread.returns.erase(thread.returns.begin());
   thread.returns.push_back({*site, from->sp, decided, kHandlerSystemCalls});
@@ -162,14 +162,14 @@ void Tracer::handler_entered(Thread& thread) {
 /// It stands where a handler was to return to, and has not: that one never will.
 void Tracer::forget_handler(Thread& thread) {
   if (thread.returns.empty()) return;
-  const user_regs_struct& now = regs(thread);
+  const user_regs_struct& now = regs_of(thread);
   std::erase_if(thread.returns, [&](const HandlerReturn& one) {
     return one.site == now.rip && one.sp == now.rsp;
   });
 }
 
 bool Tracer::returned_to_site(Thread& thread) {
-  const user_regs_struct& now = thread.returns.empty() ? thread.regs : regs(thread);
+  const user_regs_struct& now = thread.returns.empty() ? thread.regs : regs_of(thread);
   for (size_t i = thread.returns.size(); i-- > 0;) {
     if (thread.returns[i].site != now.rip || thread.returns[i].sp != now.rsp) continue;
     thread.counted.count(now.rip, thread.returns[i].decided);

@@ -106,7 +106,7 @@ bool Tracer::passes(const Thread& thread, int signal) const {
 Decision Tracer::on_signal(Thread& thread, int signal) {
   siginfo_t info{};
   if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || is_leaving(info)) return {};
-  const uint64_t pc = regs(thread).rip;
+  const uint64_t pc = regs_of(thread).rip;
   const bool caused = info.si_code > 0;  // by the instruction: nobody has sent it
   if (const auto next = thread.process->space->fast && caused
                             ? thread.process->space->fast->redirected(signal, pc)

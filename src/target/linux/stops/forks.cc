@@ -51,7 +51,7 @@ Decision Tracer::on_fork(Thread& thread, bool vfork) {
 
 Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
   Process& parent = *thread.process;
-  const bool shared = shares_memory(regs(thread), thread.tid, child, *parent.space);
+  const bool shared = shares_memory(regs_of(thread), thread.tid, child, *parent.space);
   // A debugger takes its breakpoints out of a fork's memory; where that is the parent's, the parent
   // would lose them.
   const bool vfork = kind == StopEvent::Kind::Vfork;
@@ -67,7 +67,7 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
     space = *std::move(own);
     wanted = wanted && !space->is_spare;
     space->adopt_from_fork(*parent.space, wanted);
-    space->returns_into_inherited = parent.space->may_return_into_hit(regs(thread).rip);
+    space->returns_into_inherited = parent.space->may_return_into_hit(regs_of(thread).rip);
     if (space->is_spare) space->close();
   }
   Process& born = threads_.add_process(child, std::move(space));

@@ -32,8 +32,8 @@ class Hit final : public HitContext {
 };
 
 bool Hit::read_register(uint32_t number, uint64_t& value) {
-  const RegisterMap& map = tracer_.register_map(*thread_.process);
-  if (map.general(tracer_.regs(thread_), number, value)) return true;
+  const RegisterMap& map = tracer_.registers().map_of(*thread_.process);
+  if (map.general(regs_of(thread_), number, value)) return true;
   const Register* reg = map.layout().by_number(number);
   if (reg == nullptr || reg->size_bytes > 8) return false;
   value = load_uint(registers().data() + reg->offset, reg->size_bytes, Endian::Little);
@@ -43,10 +43,10 @@ bool Hit::read_register(uint32_t number, uint64_t& value) {
 Bytes Hit::registers() {
   std::vector<uint8_t>& block = tracer_.block_;
   if (have_block_) return block;
-  const RegisterMap& map = tracer_.register_map(*thread_.process);
+  const RegisterMap& map = tracer_.registers().map_of(*thread_.process);
   block.resize(map.layout().size_bytes);
-  auto xsave = tracer_.read_xsave(thread_);
-  map.to_block(tracer_.regs(thread_), xsave.ok() ? *xsave : Bytes{}, block);
+  auto xsave = tracer_.registers().read_xsave(thread_);
+  map.to_block(regs_of(thread_), xsave.ok() ? *xsave : Bytes{}, block);
   have_block_ = true;
   return block;
 }
@@ -112,7 +112,7 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
   SingleStep* const step = thread.doing.step();
   const bool programs_own = step != nullptr && std::exchange(step->programs_int3, false);
   thread.doing.enters_no_handler();
-  const uint64_t pc = regs(thread).rip - 1;
+  const uint64_t pc = regs_of(thread).rip - 1;
   Patch* patch = programs_own ? nullptr : space.find(pc);
   if (patch == nullptr) {
     if (const auto entry = space.fast && !programs_own ? space.fast->redirected(SIGTRAP, pc)
@@ -155,7 +155,7 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
 }
 
 void Tracer::pass(Thread& thread, uint64_t address, Patch& patch) {
-  if (!patch.how || patch.in_32_bit_code != in_32_bit_code(regs(thread)))
+  if (!patch.how || patch.in_32_bit_code != in_32_bit_code(regs_of(thread)))
     prepare_copy(thread, address, patch);
   if (thread.run != Run::Stopped) return;  // the call that maps memory does not come back
   thread.counted.pass(patch.breakpoint);
@@ -173,12 +173,12 @@ namespace {
 /// A signal came to a thread at a fast site whose hit was counted already, and no handler ran: what
 /// it stepped is the site's jump. To count the hit again would take as long as until the next such
 /// signal may come, for ever.
-void pass_slot(Tracer& tracer, Thread& thread) {
+void pass_slot(Thread& thread) {
   const auto here = thread.counted.here();
   if (!here || here != thread.doing.step()->from) return;
   const auto behind = thread.process->space->fast->behind_slot(*here);
   thread.counted.drop();
-  if (behind) tracer.set_pc(thread, *behind);
+  if (behind) set_pc(thread, *behind);
 }
 
 }  // namespace
@@ -190,7 +190,7 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
   thread.call.reset();
   if (thread.doing.site_call() != nullptr) system_call_left(thread);
   const std::optional<uint64_t> from = thread.doing.step()->from;
-  user_regs_struct& now = regs(thread);
+  user_regs_struct& now = regs_of(thread);
   if (std::exchange(thread.doing.step()->pushes_flags, false)) {
     if (auto pushed = space.read_value<uint16_t>(now.rsp)) {
       const uint16_t clean = *pushed & ~0x100;
@@ -198,10 +198,10 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
     }
   }
   if (space.fast && space.fast->inside(now.rip)) {
-    if (entering && code != SIGTRAP) pass_slot(*this, thread);
+    if (entering && code != SIGTRAP) pass_slot(thread);
     // Through the slot to the instruction itself, and then behind that.
     if (!space.fast->place_of(now.rip)->exact && !fast.leave(thread)) return {};
-    const auto place = space.fast->place_of(regs(thread).rip);
+    const auto place = space.fast->place_of(regs_of(thread).rip);
     if (place && !place->done && place->pc == from) {
       if (!parking) start(thread, true, 0);
       return {};
@@ -219,16 +219,16 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
   // A step that a call ends elsewhere than behind it was rt_sigreturn's. Handlers that never return
   // (longjmp) stay in the list, and a step may come to their site like any other.
   constexpr uint64_t kCallBytes = 2;
-  if (code == TRAP_BRKPT && (!from || regs(thread).rip != *from + kCallBytes))
+  if (code == TRAP_BRKPT && (!from || regs_of(thread).rip != *from + kCallBytes))
     returned_to_site(thread);
   std::optional<StopEvent> watch = watch_event(thread);
   if (thread.trace_step && handler != nullptr && seen(*thread.process)) {
-    Hit step(*this, thread, regs(thread).rip);
+    Hit step(*this, thread, regs_of(thread).rip);
     thread.trace_step = handler->on_step(step) == HitHandler::Next::Step;
   }
   if (watch) return {0, watch};
   if (!thread.resumed || thread.action == ResumeAction::Kind::Continue) return {};
-  const uint64_t pc = regs(thread).rip;
+  const uint64_t pc = regs_of(thread).rip;
   const bool within = thread.action == ResumeAction::Kind::RangeStep &&
                       pc >= thread.range_start && pc < thread.range_end;
   if (within) return {};

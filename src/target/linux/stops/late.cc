@@ -53,7 +53,7 @@ void Late::tell(const std::string& text) {
 }
 
 bool Late::take_in(Thread& thread, int status) {
-  if (thread.doing.lent() && !Lent::take_back(tracer_, thread, status)) return false;
+  if (thread.doing.lent() && !Lent::take_back(thread, status)) return false;
   tracer_.renew_debug_registers(thread);
   return true;
 }
@@ -80,7 +80,7 @@ std::optional<Late::Place> Late::place_of(Tid tid) {
 }
 
 Status Late::read_block(const Thread& thread, std::span<uint8_t> block) const {
-  const RegisterLayout& layout = tracer_.register_map(*thread.process).layout();
+  const RegisterLayout& layout = tracer_.registers().map_of(*thread.process).layout();
   if (block.size() != layout.size_bytes)
     return {Errc::InvalidArgument, "a register block of another size"};
   const auto place = place_of(thread.tid);
@@ -97,7 +97,7 @@ Status Late::read_block(const Thread& thread, std::span<uint8_t> block) const {
 }
 
 std::vector<uint8_t> Late::known_registers(const Thread& thread) const {
-  const RegisterLayout& layout = tracer_.register_map(*thread.process).layout();
+  const RegisterLayout& layout = tracer_.registers().map_of(*thread.process).layout();
   std::vector<uint8_t> known((layout.registers.size() + 7) / 8);
   for (const auto index : {layout.pc_index, layout.sp_index})
     if (index) known[*index / 8] |= static_cast<uint8_t>(1u << (*index % 8));

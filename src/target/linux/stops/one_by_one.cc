@@ -175,7 +175,7 @@ StopEvent OneByOne::stopped(Thread& thread, StopEvent event) {
 StopEvent OneByOne::stopped_as_wanted(Thread& thread) {
   std::shared_ptr<Sample> sample;
   const Sampling sampling = thread.sampling;
-  if (sampling != Sampling::No) sample = Sample::take(tracer_, thread);
+  if (sampling != Sampling::No) sample = Sample::take(tracer_.registers(), thread);
   const StopEvent event = stopped(thread, event_of(*thread.stop_wanted, thread));
   if (!sample) return event;
   thread.sample = sample;

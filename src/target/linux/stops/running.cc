@@ -37,9 +37,9 @@ int deliverable(Thread& thread, int signal) {
 }
 
 /// Before a thread leaves a stop that may have interrupted a call.
-void avoid_forbidden_restart(Tracer& tracer, Thread& thread) {
+void avoid_forbidden_restart(Thread& thread) {
   if (!is_signal_stop(thread.status) && stop_event(thread.status) != kEventStop) return;
-  user_regs_struct& regs = tracer.regs(thread);
+  user_regs_struct& regs = regs_of(thread);
   if (!restart_is_forbidden(thread.tid, regs)) return;
   begin_call_anew(regs);
   thread.regs_state = Thread::Registers::Changed;
@@ -81,7 +81,7 @@ void Tracer::go(Thread& thread, int signal) {
   }
   signal = deliverable(thread, signal);
   Counted& counted = thread.counted;
-  if (counted.here() && regs(thread).rip != *counted.here()) counted.drop();
+  if (counted.here() && regs_of(thread).rip != *counted.here()) counted.drop();
   const std::optional<uint64_t> here = counted.here();
   Patch* patch = here ? thread.process->space->find(*here) : nullptr;
   const FastCode* const code = thread.process->space->fast.get();
@@ -90,7 +90,7 @@ void Tracer::go(Thread& thread, int signal) {
   const bool passes =
       patch != nullptr && (!patch->breakpoint || counted.decided() || !seen(*thread.process));
   const auto steps_original = [&] {
-    return wants_step(thread) && thread.process->space->find(regs(thread).rip) == nullptr;
+    return wants_step(thread) && thread.process->space->find(regs_of(thread).rip) == nullptr;
   };
   if (signal != 0 && (passes || steps_original()) && pop_flags(thread)) {
     if (counted.here()) counted.drop();
@@ -115,13 +115,13 @@ void Tracer::start(Thread& thread, bool step, int signal, std::optional<uint64_t
     return;
   const bool vfork = stop_event(thread.status) == PTRACE_EVENT_VFORK;
   if (vfork && seen(*thread.process)) {
-    thread.last_block.resize(register_map(*thread.process).layout().size_bytes);
-    if (!read_block(thread, thread.last_block).ok()) thread.last_block.clear();
+    thread.last_block.resize(registers_.map_of(*thread.process).layout().size_bytes);
+    if (!registers_.read(thread, thread.last_block).ok()) thread.last_block.clear();
   }
   // A signal's handler comes before the instruction.
   if (step && signal == 0 && steps_into_caught_call(thread)) step = false;
   const SingleStep* const last = thread.doing.step();
-  if (step || last != nullptr) (void)regs(thread);  // without our trap flag
+  if (step || last != nullptr) (void)regs_of(thread);  // without our trap flag
   if (step) {
     const FastCode* const code = thread.process->space->fast.get();
     SingleStep next = look_at_flags(thread);
@@ -132,7 +132,7 @@ void Tracer::start(Thread& thread, bool step, int signal, std::optional<uint64_t
   } else {
     thread.doing.run();
   }
-  avoid_forbidden_restart(*this, thread);
+  avoid_forbidden_restart(thread);
   (void)flush_regs(thread);  // fails when it was killed, as does the next
   int request = step ? PTRACE_SINGLESTEP : PTRACE_CONT;
   if (!step && thread.watches_system_calls()) request = PTRACE_SYSCALL;
@@ -154,7 +154,7 @@ void Tracer::settle(Thread& thread) {
   AddressSpace& space = *thread.process->space;
   if (space.fast && thread.run == Run::Stopped) fast.settle(thread);
   if (!space.has_copies() || thread.run != Run::Stopped) return;
-  const uint64_t pc = regs(thread).rip;
+  const uint64_t pc = regs_of(thread).rip;
   const PlacedCopy* copy = space.copy_at(pc);
   if (copy == nullptr) return;
   const machine::CopyPoint* point = copy->code.find(pc - copy->at);
@@ -343,7 +343,7 @@ bool Tracer::still_true(Thread& thread) {
     case StopEvent::Kind::Signal: return !passes(thread, event.signal);
     case StopEvent::Kind::Breakpoint: {
       const Patch* patch = thread.process->space->find(event.address);
-      return patch != nullptr && patch->breakpoint && regs(thread).rip == event.address;
+      return patch != nullptr && patch->breakpoint && regs_of(thread).rip == event.address;
     }
     case StopEvent::Kind::Hardware:
     case StopEvent::Kind::Watchpoint:
@@ -405,8 +405,8 @@ std::optional<StopEvent> Tracer::interrupted_event() {
 /// One that was killed a moment ago may want to stop once more on its way out: see_off().
 void Tracer::detach_thread(Thread& thread, int signal) {
   clear_debug_registers(thread);
-  if (thread.doing.step() != nullptr) (void)regs(thread);  // without our trap flag
-  avoid_forbidden_restart(*this, thread);
+  if (thread.doing.step() != nullptr) (void)regs_of(thread);  // without our trap flag
+  avoid_forbidden_restart(thread);
   (void)flush_regs(thread);
   if (trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) != 0)
     dying_.insert(thread.tid);

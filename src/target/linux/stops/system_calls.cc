@@ -31,7 +31,7 @@ Decision Tracer::system_call_event(Thread& thread, StopEvent::Kind kind, int64_t
 /// caught, the thread is run into the call, which is as far as the instruction goes by itself.
 bool Tracer::steps_into_caught_call(Thread& thread) {
   if (!thread.process->catches_calls || !seen(*thread.process) || thread.call) return false;
-  const auto code = thread.process->space->read_value<uint16_t>(regs(thread).rip);
+  const auto code = thread.process->space->read_value<uint16_t>(regs_of(thread).rip);
   constexpr uint16_t kSyscall = 0x050f, kSysenter = 0x340f, kInt80 = 0x80cd;
   return code == kSyscall || code == kSysenter || code == kInt80;
 }

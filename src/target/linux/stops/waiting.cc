@@ -301,7 +301,7 @@ void Tracer::give_way(StopEvent& event) {
   }
   if (next == nullptr) return;
   event = event_of(StopEvent::Kind::Breakpoint, *next);
-  event.address = regs(*next).rip;
+  event.address = regs_of(*next).rip;
 }
 
 /// Once the last thread of a process is on its way out, the end of another is not told: there would

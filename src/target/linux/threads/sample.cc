@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "target/linux/tracer.h"
+#include "target/linux/kernel/ptrace.h"
+#include "target/linux/threads/register_blocks.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -12,12 +13,12 @@ constexpr uint64_t kRedZoneBytes = 128;  // below the stack pointer, and in use 
 
 }  // namespace
 
-std::shared_ptr<Sample> Sample::take(Tracer& tracer, Thread& thread) {
+std::shared_ptr<Sample> Sample::take(RegisterBlocks& registers, Thread& thread) {
   auto sample = std::make_shared<Sample>();
-  const RegisterLayout& layout = tracer.register_map(*thread.process).layout();
+  const RegisterLayout& layout = registers.map_of(*thread.process).layout();
   sample->block.resize(layout.size_bytes);
-  if (!layout.sp_index || !tracer.read_block(thread, sample->block)) return nullptr;
-  if (thread.run == Run::Stopped) sample->regs = tracer.regs(thread);
+  if (!layout.sp_index || !registers.read(thread, sample->block)) return nullptr;
+  if (thread.run == Run::Stopped) sample->regs = regs_of(thread);
   const Register& sp = layout.registers[*layout.sp_index];
   const uint64_t at = load_uint(sample->block.data() + sp.offset, sp.size_bytes, Endian::Little);
   sample->stack = at - std::min(at, kRedZoneBytes);

@@ -16,7 +16,7 @@
 
 namespace tracewell::target::live {
 
-class Tracer;
+class RegisterBlocks;
 struct Thread;
 
 struct Sample {
@@ -36,7 +36,7 @@ struct Sample {
   bool is_trimmed = false;
 
   /// Of one that stands still, or is inside vfork. Null: its registers cannot be had.
-  static std::shared_ptr<Sample> take(Tracer& tracer, Thread& thread);
+  static std::shared_ptr<Sample> take(RegisterBlocks& registers, Thread& thread);
   /// Leaves out what is behind the mapping that the stack is in, once. Neither the thread nor its
   /// debugger need wait for that before somebody looks.
   void trim(Tid tid, const std::function<bool()>& gives_up);
