@@ -92,21 +92,21 @@ TEST(LinuxStanding, DoesNotWaitForAThreadInTheKernel) {
   const Started program({"stuck", "untraced"});
   const Tid stuck = program.threads(2)[1];
   Tracer tracer{LinuxOptions{}};
-  tracer.one_by_one.set(true);
+  tracer.one_by_one().set(true);
   ASSERT_TRUE(tracer.attach(program.pid()).ok());
   program.tell();
   while (live::proc_status(stuck)->state != 'D') usleep(1000);
   live::AddressSpace& space = *tracer.threads().find_process(program.pid())->space;
   for (bool held = false; !held;) {
     const auto begin = std::chrono::steady_clock::now();
-    tracer.one_by_one.hold_one(space);
+    tracer.one_by_one().hold_one(space);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, kMost);
     const live::Thread* const thread = tracer.injectable(space);
     held = thread != nullptr;
     EXPECT_TRUE(!held || thread->tid == program.pid());
   }
   EXPECT_EQ(tracer.threads().find(stuck)->run, live::Run::Running) << "it does not stop";
-  tracer.one_by_one.let_on();
+  tracer.one_by_one().let_on();
   const auto child = live::read_proc(stuck, fmt::format("task/{}/children", stuck).c_str());
   ASSERT_TRUE(child.has_value());
   ::kill(std::stoi(*child), SIGKILL);  // and it comes back

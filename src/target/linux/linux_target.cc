@@ -30,11 +30,11 @@ class LinuxProcesses final : public Processes {
   Status kill(Pid pid) override { return tracer_.kill(pid); }
   int look_after() override { return tracer_.look_after(); }
   void report_forks(bool fork, bool vfork, bool exec) override {
-    tracer_.tell_forks = fork;
-    tracer_.tell_vforks = vfork;
-    tracer_.tell_execs = exec;
+    tracer_.wishes().tell_forks = fork;
+    tracer_.wishes().tell_vforks = vfork;
+    tracer_.wishes().tell_execs = exec;
   }
-  void report_threads(bool report) override { tracer_.tell_threads = report; }
+  void report_threads(bool report) override { tracer_.wishes().tell_threads = report; }
 
  private:
   Tracer& tracer_;
@@ -45,7 +45,7 @@ class LinuxBreakpoints final : public Breakpoints {
   explicit LinuxBreakpoints(Tracer& tracer) : tracer_(tracer) {}
   /// x86 cannot watch reads alone. Debuggers know what to do: they watch accesses and compare.
   bool supports(Kind kind) const override { return kind != Kind::ReadWatch; }
-  void set_filter(BreakpointFilter* filter) override { tracer_.filter = filter; }
+  void set_filter(BreakpointFilter* filter) override { tracer_.wishes().filter = filter; }
   Status insert(Pid pid, Kind kind, uint64_t address, uint32_t size) override {
     Process* process = tracer_.threads().find_process(pid);
     if (process == nullptr) return {Errc::NotFound, "no such process"};
@@ -53,14 +53,15 @@ class LinuxBreakpoints final : public Breakpoints {
     // While threads are waited for, it may end, or begin another program.
     const std::shared_ptr<live::AddressSpace> meant = process->space;
     // Of an instruction under a fast tracepoint's jump, a copy runs elsewhere.
-    if (kind == Kind::Software || kind == Kind::Hardware) tracer_.fast.make_way(*process, address);
+    if (kind == Kind::Software || kind == Kind::Hardware)
+      tracer_.fast().make_way(*process, address);
     if (kind != Kind::Software) {
-      tracer_.one_by_one.hold_all();
+      tracer_.one_by_one().hold_all();
       process = tracer_.threads().find_process(pid);
       const bool same = process != nullptr && process->space == meant;
       Status done = Error{Errc::NotFound, "the program is gone", {}};
       if (same) done = tracer_.insert_hardware(*process, kind, address, size);
-      tracer_.one_by_one.let_on();
+      tracer_.one_by_one().let_on();
       return done;
     }
     process = tracer_.threads().find_process(pid);
@@ -74,10 +75,10 @@ class LinuxBreakpoints final : public Breakpoints {
     Process* process = tracer_.threads().find_process(pid);
     if (process == nullptr) return {Errc::NotFound, "no such process"};
     if (kind != Kind::Software) {
-      tracer_.one_by_one.hold_all();
+      tracer_.one_by_one().hold_all();
       process = tracer_.threads().find_process(pid);
       if (process != nullptr) (void)tracer_.remove_hardware(*process, kind, address, size);
-      tracer_.one_by_one.let_on();
+      tracer_.one_by_one().let_on();
       return {};
     }
     if (Patch* patch = process->space->find(address)) patch->breakpoint = false;
@@ -91,8 +92,8 @@ class LinuxBreakpoints final : public Breakpoints {
 class LinuxSites final : public TraceSites {
  public:
   explicit LinuxSites(Tracer& tracer) : tracer_(tracer) {}
-  FastSites* fast() override { return &tracer_.fast; }
-  void set_handler(HitHandler* handler) override { tracer_.handler = handler; }
+  FastSites* fast() override { return &tracer_.fast(); }
+  void set_handler(HitHandler* handler) override { tracer_.wishes().handler = handler; }
   Status insert(Pid pid, uint64_t address) override { return tracer_.insert_site(pid, address); }
   Status remove(Pid pid, uint64_t address) override { return tracer_.remove_site(pid, address); }
   /// While all threads stand still there is no fork of the memory as it was that nobody has seen.
@@ -141,14 +142,10 @@ class LinuxSignals final : public SignalInfo {
     return {};
   }
   void pass_signals(const std::vector<int>& signals) override {
-    tracer_.pass_signals.reset();
-    for (const int signal : signals)
-      if (signal > 0 && signal < 65) tracer_.pass_signals.set(static_cast<size_t>(signal));
+    set(tracer_.wishes().pass_signals, signals);
   }
   void program_signals(const std::vector<int>& signals) override {
-    tracer_.program_signals.reset();
-    for (const int signal : signals)
-      if (signal > 0 && signal < 65) tracer_.program_signals.set(static_cast<size_t>(signal));
+    set(tracer_.wishes().program_signals, signals);
   }
 
  private:
@@ -157,6 +154,11 @@ class LinuxSignals final : public SignalInfo {
     const Thread* thread = tracer_.threads().find(tid);
     if (thread != nullptr && thread->sample) return only_a_sample(tid);
     return {};
+  }
+  static void set(live::Wishes::Signals& wanted, const std::vector<int>& signals) {
+    wanted.reset();
+    for (const int signal : signals)
+      if (signal > 0 && signal < 65) wanted.set(static_cast<size_t>(signal));
   }
   bool is_32_bit(Tid tid) {
     const Thread* thread = tracer_.threads().find(tid);
@@ -171,9 +173,9 @@ class LinuxSystemCalls final : public SystemCalls {
   Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) override {
     const Process* const process = tracer_.threads().find_process(pid);
     if (!on && process != nullptr && !process->catches_calls) return {};
-    tracer_.one_by_one.hold_all();  // how a thread runs is settled when it starts
+    tracer_.one_by_one().hold_all();  // how a thread runs is settled when it starts
     const Status done = tracer_.catch_system_calls(pid, on, std::move(only));
-    tracer_.one_by_one.let_on();
+    tracer_.one_by_one().let_on();
     return done;
   }
 
@@ -185,26 +187,26 @@ class LinuxNonStop final : public NonStop {
  public:
   explicit LinuxNonStop(Tracer& tracer) : tracer_(tracer) {}
   Status set_non_stop(bool on) override {
-    tracer_.one_by_one.set(on);
+    tracer_.one_by_one().set(on);
     return {};
   }
   Status stop(std::span<const Tid> threads) override {
     for (const Tid tid : threads)
       if (Thread* thread = tracer_.threads().find(tid); thread != nullptr && seen(*thread->process))
-        tracer_.one_by_one.want_stop(*thread, StopEvent::Kind::Signal);
+        tracer_.one_by_one().want_stop(*thread, StopEvent::Kind::Signal);
     return {};
   }
   Status sample(Tid tid) override {
     if (Thread* thread = tracer_.threads().find(tid); thread != nullptr && seen(*thread->process))
-      tracer_.one_by_one.want_sample(*thread);
+      tracer_.one_by_one().want_sample(*thread);
     return {};
   }
   void stop_sampled(Tid tid) override {
     if (const Thread* thread = tracer_.threads().find(tid); thread != nullptr && thread->sample)
-      tracer_.one_by_one.stop_sampled(tid);
+      tracer_.one_by_one().stop_sampled(tid);
   }
-  void want_no_stops() override { tracer_.one_by_one.want_none(); }
-  bool due() override { return tracer_.one_by_one.due(); }
+  void want_no_stops() override { tracer_.one_by_one().want_none(); }
+  bool due() override { return tracer_.one_by_one().due(); }
 
  private:
   Tracer& tracer_;
@@ -241,7 +243,7 @@ class LinuxTarget final : public Target {
   std::vector<uint8_t> known_registers(Tid tid) override {
     const Thread* thread = tracer_.threads().find(tid);
     if (thread == nullptr || thread->sample || thread->run != Run::Late) return {};
-    return tracer_.late.known_registers(*thread);
+    return tracer_.late().known_registers(*thread);
   }
   size_t read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) override;
   Status write_memory(Pid pid, uint64_t address, Bytes bytes) override;
@@ -289,7 +291,7 @@ std::vector<ThreadInfo> LinuxTarget::threads(Pid pid) const {
       ThreadInfo info;
       info.pid = id;
       info.tid = thread->tid;
-      info.running = tracer_.one_by_one.runs(*thread);
+      info.running = tracer_.one_by_one().runs(*thread);
       info.sampled = thread->sample != nullptr;
       result.push_back(std::move(info));
     }
@@ -325,22 +327,24 @@ Status LinuxTarget::write_memory(Pid pid, uint64_t address, Bytes bytes) {
 Status LinuxTarget::read_registers(Tid tid, std::span<uint8_t> block) {
   Thread* thread = tracer_.threads().find(tid);
   if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
-  if (tracer_.one_by_one.runs(*thread)) return {Errc::Target, fmt::format("thread {} runs", tid)};
+  if (tracer_.one_by_one().runs(*thread))
+    return {Errc::Target, fmt::format("thread {} runs", tid)};
   if (thread->sample) {
     if (block.size() != thread->sample->block.size())
       return {Errc::InvalidArgument, "a register block of another size"};
     std::ranges::copy(thread->sample->block, block.begin());
     return {};
   }
-  tracer_.late.look_again(*thread);
-  if (thread->run == Run::Late) return tracer_.late.read_block(*thread, block);
+  tracer_.late().look_again(*thread);
+  if (thread->run == Run::Late) return tracer_.late().read_block(*thread, block);
   return tracer_.registers().read(*thread, block);
 }
 
 Status LinuxTarget::write_registers(Tid tid, Bytes block) {
   Thread* thread = tracer_.threads().find(tid);
   if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
-  if (tracer_.one_by_one.runs(*thread)) return {Errc::Target, fmt::format("thread {} runs", tid)};
+  if (tracer_.one_by_one().runs(*thread))
+    return {Errc::Target, fmt::format("thread {} runs", tid)};
   if (thread->sample) return only_a_sample(tid);
   return tracer_.registers().write(*thread, block);
 }

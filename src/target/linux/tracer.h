@@ -3,8 +3,6 @@
 // thread goes on. park() does the same for stops that came too late to be told.
 #pragma once
 
-#include <bitset>
-#include <csignal>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -23,6 +21,7 @@
 #include "target/linux/stops/late.h"
 #include "target/linux/stops/one_by_one.h"
 #include "target/linux/stops/unborn.h"
+#include "target/linux/stops/wishes.h"
 #include "target/linux/threads/register_blocks.h"
 #include "target/linux/threads/thread_table.h"
 #include "target/linux/threads/tracee.h"
@@ -39,6 +38,12 @@ class Tracer final : private ThreadTable::Watcher {
 
   ThreadTable& threads() { return threads_; }
   RegisterBlocks& registers() { return registers_; }
+  Wishes& wishes() { return wishes_; }
+  const Wishes& wishes() const { return wishes_; }
+  OneByOne& one_by_one() { return one_by_one_; }  // non-stop
+  LiveFastSites& fast() { return fast_; }
+  Late& late() { return late_; }
+  Unborn& unborn() { return unborn_; }
 
   // --- waiting (waiting.cc)
   Result<std::optional<StopEvent>> wait();
@@ -118,14 +123,6 @@ class Tracer final : private ThreadTable::Watcher {
   Status detach(Pid pid), kill(Pid pid);
 
   const std::function<bool()> gives_up;
-  OneByOne one_by_one{*this};  // non-stop
-  LiveFastSites fast{*this};
-  Late late{*this};
-  Unborn unborn{*this};
-  HitHandler* handler = nullptr;
-  BreakpointFilter* filter = nullptr;
-  std::bitset<65> pass_signals, program_signals = ~std::bitset<65>().set(SIGTRAP).set(SIGINT);
-  bool tell_forks = false, tell_vforks = false, tell_execs = false, tell_threads = false;
   uint64_t trace_options(bool launched) const;
 
  private:
@@ -179,6 +176,11 @@ class Tracer final : private ThreadTable::Watcher {
   bool something_pending_ = false;    // some thread may have an event to be told
   bool careful_ = false;              // children that are not ours may be waited for by others
   Tid last_told_ = 0;
+  Wishes wishes_;
+  OneByOne one_by_one_{*this};
+  LiveFastSites fast_{*this};
+  Late late_{*this};
+  Unborn unborn_{*this};
 };
 
 }  // namespace tracewell::target::live

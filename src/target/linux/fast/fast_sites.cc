@@ -207,7 +207,7 @@ void LiveFastSites::note_those_inside() {
     if (thread->process->leaving || !space.fast || space.fast->stays_inside) continue;
     space.fast->stays_inside =
         may_go_on(*thread) ||
-        (thread->run == Run::Late && tracer_.late.may_return_into_ours(space));
+        (thread->run == Run::Late && tracer_.late().may_return_into_ours(space));
   }
 }
 
@@ -483,7 +483,7 @@ void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   for (const Thread* thread : tracer_.threads().all())
     if (thread->process->space == space && (may_go_on(*thread) || thread->fresh)) inside = true;
   if (inside && !space->fast->stays_inside) return;
-  if (tracer_.late.may_return_into_ours(*space)) inside = space->fast->stays_inside = true;
+  if (tracer_.late().may_return_into_ours(*space)) inside = space->fast->stays_inside = true;
   for (Thread* thread : tracer_.threads().all()) {
     if (thread->process->space != space || thread->run != Run::Stopped || thread->fresh) continue;
     tracer_.settle(*thread);
@@ -537,10 +537,10 @@ void LiveFastSites::abandon(std::span<Process* const> processes) {
     Thread* const thread = tracer_.threads().find(tid);
     const bool moves = thread != nullptr && thread->run != Run::Stopped &&
                        thread->run != Run::Exiting && thread->run != Run::Late;
-    if (moves) tracer_.late.give_up(*thread, '?');
+    if (moves) tracer_.late().give_up(*thread, '?');
   }
   for (const auto& space : spaces) {
-    space->fast->stays_inside |= tracer_.late.may_return_into_ours(*space);
+    space->fast->stays_inside |= tracer_.late().may_return_into_ours(*space);
     space->fast->remove_all();
     space->fast->unwanted = true;
   }

@@ -11,34 +11,34 @@
 namespace tracewell::target::live {
 
 LiveFastSites::Still::Still(Tracer& all) : tracer(all) {
-  if (tracer.fast.held_++ == 0) tracer.one_by_one.hold_all();
-  tracer.fast.note_those_inside();
+  if (tracer.fast().held_++ == 0) tracer.one_by_one().hold_all();
+  tracer.fast().note_those_inside();
 }
 LiveFastSites::Still::~Still() {
-  if (--tracer.fast.held_ == 0) tracer.one_by_one.let_on();
+  if (--tracer.fast().held_ == 0) tracer.one_by_one().let_on();
 }
 
 LiveFastSites::One::One(Tracer& all, Pid pid) : tracer(all) {
   const Process* const process = tracer.threads().find_process(pid);
   if (process == nullptr) return;
   space = process->space;
-  const bool others_run = tracer.one_by_one.on() && tracer.fast.held_ == 0;
-  if (others_run) tracer.one_by_one.hold_one(*space);
+  const bool others_run = tracer.one_by_one().on() && tracer.fast().held_ == 0;
+  if (others_run) tracer.one_by_one().hold_one(*space);
   thread = tracer.injectable(*space);
   if (thread != nullptr || !others_run) return;
   all_still.emplace(tracer);
   thread = tracer.injectable(*space);
 }
 LiveFastSites::One::~One() {
-  if (tracer.fast.held_ == 0) tracer.one_by_one.let_on();
+  if (tracer.fast().held_ == 0) tracer.one_by_one().let_on();
 }
 
 /// Threads that have stopped by themselves while others make a run ready: they get their turn.
 void LiveFastSites::let_others_on() {
-  if (held_ != 0 || !tracer_.one_by_one.on()) return;
+  if (held_ != 0 || !tracer_.one_by_one().on()) return;
   tracer_.collect_ready();
   tracer_.park_ready();
-  tracer_.one_by_one.let_on();
+  tracer_.one_by_one().let_on();
 }
 
 /// What one program wants of it is paid for by all: so they run nine times as long as they stood.

@@ -141,7 +141,7 @@ bool LiveFastSites::look_at_step(Thread& thread) {
 
 /// Steps a thread to the next place where its registers are the program's.
 bool LiveFastSites::leave(Thread& thread) {
-  if (tracer_.handler != nullptr) tracer_.handler->on_leave(thread.tid);
+  if (tracer_.wishes().handler != nullptr) tracer_.wishes().handler->on_leave(thread.tid);
   FastCode& code = *thread.process->space->fast;
   bool is_out = false;
   if (thread.doing.leaving_code() != nullptr) is_out = look_at_step(thread);

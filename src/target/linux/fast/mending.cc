@@ -226,7 +226,7 @@ void LiveFastSites::note_failed_load(const Thread& thread, uint64_t address) {
   FaultHandlers* const handlers = thread.process->space->fast->handlers.get();
   if (handlers == nullptr) return;
   handlers->note_failed(address);
-  if (tracer_.handler != nullptr) tracer_.handler->on_failed_load();
+  if (tracer_.wishes().handler != nullptr) tracer_.wishes().handler->on_failed_load();
 }
 
 void LiveFastSites::mend(Thread& thread, int signal, uint64_t address) {
@@ -283,7 +283,7 @@ bool LiveFastSites::before_signal(Thread& thread, int signal) {
   }
   if ((handlers->of(signal).flags & kResetFlag) == 0) return true;
   handlers->of(signal) = {};
-  if (tracer_.handler != nullptr) tracer_.handler->on_failed_load();
+  if (tracer_.wishes().handler != nullptr) tracer_.wishes().handler->on_failed_load();
   return true;
 }
 

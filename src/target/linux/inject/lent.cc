@@ -100,7 +100,7 @@ bool Lent::run(Tracer& tracer, Thread& thread) {
       trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
       waited = tracer.await_within(thread.tid, kCallNs);
     }
-    if (waited == Waited::GaveUp) tracer.late.give_up(thread, '?');
+    if (waited == Waited::GaveUp) tracer.late().give_up(thread, '?');
     if (waited != Waited::Stopped) return false;
     thread.fresh = false;
     if (stop_event(thread.status) == 0 && stop_signal(thread.status) == kSyscallStop) return true;

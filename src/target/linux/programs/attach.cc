@@ -86,7 +86,7 @@ int signal_for_detach(const Tracer& tracer, Thread& thread) {
   int signal = stop_signal(thread.status);
   if (thread.pending)
     signal = thread.pending->kind == StopEvent::Kind::Signal ? thread.pending->signal : 0;
-  return tracer.program_signals.test(static_cast<size_t>(signal)) ? signal : 0;
+  return tracer.wishes().program_signals.test(static_cast<size_t>(signal)) ? signal : 0;
 }
 
 /// Its id may be another one's by now: it has ended without our being told, where a thread that we
@@ -193,11 +193,11 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
         if (!is_replaced(*known)) continue;
         tracer_.threads().remove_process(pid);
       }
-      if (tracer_.late.has_ours(tid)) (void)tracer_.take_status(tid);
-      if (tracer_.late.has_ours(tid))  // its own registers would be lost
+      if (tracer_.late().has_ours(tid)) (void)tracer_.take_status(tid);
+      if (tracer_.late().has_ours(tid))  // its own registers would be lost
         return give_up(pid, fmt::format("its thread {} is still in the middle of what tracing made "
                                         "it do before, and does not stop", tid));
-      const auto ours = tracer_.late.take_back(tid);  // it has not stopped since, and may now
+      const auto ours = tracer_.late().take_back(tid);  // it has not stopped since, and may now
       const int why = ours ? 0 : seize_patiently(tid);
       if (why == 0 && !is_ours(tid)) {
         tracer_.threads().remove_process(pid);  // what was known is of the old program
@@ -207,7 +207,7 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
       Process* process = tracer_.threads().find_process(pid);
       if (why == 0 && !is_of(tid, pid, process != nullptr ? nullptr : shared.get())) {
         trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
-        tracer_.late.let_go(tid);
+        tracer_.late().let_go(tid);
         continue;
       }
       if (why == EINTR)
@@ -222,7 +222,7 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
         auto space = shared ? Result(shared) : AddressSpace::open(tid);
         if (!space.ok()) {
           trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
-          tracer_.late.let_go(tid);
+          tracer_.late().let_go(tid);
           unreadable = std::move(space).error();  // it ends; another one may not
           continue;
         }
@@ -282,7 +282,7 @@ void Attaching::find_strangers(Pid pid) {
 /// kernel tells of all threads and processes that they make, so there are no sharers but these.
 bool Attaching::may_run_on(Pid pid) const {
   const Process* const process = tracer_.threads().find_process(pid);
-  if (!tracer_.one_by_one.on() || process == nullptr || process->threads.empty()) return false;
+  if (!tracer_.one_by_one().on() || process == nullptr || process->threads.empty()) return false;
   for (const Thread* thread : tracer_.threads().threads_of(*process))
     if (thread->armed || has_ended(thread->tid)) return false;
   const std::vector<Pid> others = process_ids();
@@ -307,7 +307,7 @@ Status Attaching::await_seized(const AddressSpace& space) {
       const bool may_have_ended = thread->tid == thread->process->pid && pause > kEndedLookNs;
       if (may_have_ended && thread->run == Run::Running && has_ended(thread->tid)) {
         thread->run = Run::Exiting;
-        tracer_.unborn.leader_exits();
+        tracer_.unborn().leader_exits();
       }
       const Run run = thread->run;
       if (run == Run::Running || run == Run::Listening) tracer_.ask_to_stop(*thread);
@@ -354,14 +354,14 @@ Status Attaching::seize_and_stop(Pid pid) {
     }
     for (Thread* thread : tracer_.threads().all())
       if (thread->armed && thread->run == Run::Stopped) tracer_.renew_debug_registers(*thread);
-    tracer_.one_by_one.on() ? tracer_.one_by_one.hold_all() : tracer_.stop_all();
+    tracer_.one_by_one().on() ? tracer_.one_by_one().hold_all() : tracer_.stop_all();
     return {};
   };
   int left = kTries;
   const Thread* leader = nullptr;
   do {
     auto seized = seize(pid, nullptr);
-    for (; !seized.ok() && (tracer_.late.is_leaving(pid) || is_free(pid)) && left > 0; --left) {
+    for (; !seized.ok() && (tracer_.late().is_leaving(pid) || is_free(pid)) && left > 0; --left) {
       if (patience_.over()) break;
       pause_for(kPauseMaxNs);
       while (tracer_.wait_once(false)) {
@@ -397,7 +397,7 @@ void Tracer::give_up_threads(const AddressSpace& space) {
       detach_thread(*thread, signal_for_detach(*this, *thread));
     else if (thread->run != Run::Exiting) {
       ask_to_stop(*thread);
-      late.let_go(*thread);
+      late_.let_go(*thread);
     }
   }
   std::vector<Pid> gone;
@@ -419,19 +419,19 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   if (status->state == 'Z' && task_ids(pid).size() <= 1) return why_not(pid, EPERM);
   TW_RETURN_IF_ERROR(prepare());
   careful_ = has_foreign_children();
-  late.release();
+  late_.release();
   if (Status stopped = Attaching(*this).seize_and_stop(pid); !stopped) {
     std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
-    unborn.see_off();
+    unborn_.see_off();
     return stopped.error();
   }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
   Thread* first = threads_.first_thread(pid);
   StopEvent event = event_of(StopEvent::Kind::Signal, *first);
   last_told_ = first->tid;
-  if (one_by_one.on()) {  // it runs on until it is asked to stop
+  if (one_by_one_.on()) {  // it runs on until it is asked to stop
     for (Thread* thread : threads_.threads_of(*threads_.find_process(pid))) thread->resumed = true;
-    one_by_one.let_on();
+    one_by_one_.let_on();
   }
   return event;
 }
@@ -445,14 +445,14 @@ void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
     if (thread->process->space == space && thread->run == Run::Stopped &&
         !is_signal_stop(thread->status))
       thread->fresh = false;
-  fast.release(space);
+  fast_.release(space);
   // Another stop came meanwhile: what that thread may run stays, and the sites go all the same.
   if (space->fast && !space->fast->stays_inside) {
     space->fast->stays_inside = true;
-    fast.release(space);
+    fast_.release(space);
   }
   space->remove_all();
-  if (!late.may_return_into_ours(*space))
+  if (!late_.may_return_into_ours(*space))
     if (Thread* thread = injectable(*space)) unmap_arenas(*thread);
   std::vector<Tid> waiting;
   for (Thread* thread : threads_.all()) {
@@ -462,7 +462,7 @@ void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
     if (thread->run == Run::Stopped) detach_thread(*thread, signal_for_detach(*this, *thread));
   }
   see_off();
-  fast.await_half_way(*space);
+  fast_.await_half_way(*space);
   const Nudger::Wait nudged(nudger_);
   for (Patience patience(kVforkNs, gives_up); const Tid tid : waiting) {
     patience.over();
@@ -485,7 +485,7 @@ void Tracer::release_orphans() {
   std::vector<Process*> with_code;
   std::ranges::copy_if(orphans, std::back_inserter(with_code),
                        [](const Process* process) { return process->space->fast != nullptr; });
-  fast.abandon(with_code);
+  fast_.abandon(with_code);
   for (Process* process : orphans) {
     process->space->remove_all();
     process->leaving = true;
@@ -514,9 +514,9 @@ Status Tracer::detach(Pid pid) {
   careful_ = has_foreign_children();
   std::vector<Tid> running;
   for (Thread* thread : threads_.all())
-    if (thread->resumed && !one_by_one.on()) running.push_back(thread->tid);
-  if (one_by_one.on()) {
-    one_by_one.hold_all();
+    if (thread->resumed && !one_by_one_.on()) running.push_back(thread->tid);
+  if (one_by_one_.on()) {
+    one_by_one_.hold_all();
   } else {
     stop_all();
   }
@@ -540,7 +540,7 @@ Status Tracer::detach(Pid pid) {
   for (const Tid tid : running)
     if (Thread* thread = threads_.find(tid)) thread->resumed = true;
   start_resumed();
-  unborn.see_off();
+  unborn_.see_off();
   return {};
 }
 
@@ -565,13 +565,13 @@ Status Tracer::kill(Pid pid) {
   }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
   let_run(children);
-  one_by_one.forget_ends();
-  unborn.see_off();
+  one_by_one_.forget_ends();
+  unborn_.see_off();
   return {};
 }
 
 Tracer::~Tracer() {
-  fast.stop_ticks();
+  fast_.stop_ticks();
   std::vector<std::pair<Pid, bool>> ours;
   for (const auto& [pid, process] : threads_.processes())
     if (seen(*process)) ours.emplace_back(pid, process->attached);
@@ -581,8 +581,8 @@ Tracer::~Tracer() {
     } else {
       (void)kill(pid);
     }
-  unborn.see_off();
-  late.stay_for_lent();
+  unborn_.see_off();
+  late_.stay_for_lent();
 }
 
 }  // namespace tracewell::target::live

@@ -68,7 +68,7 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   if (would_begin_anew)
     return {Errc::Unsupported,
             "it is in a restartable sequence (rseq), or begins one: a stop would do that anew"};
-  fast.make_way(*process, address);
+  fast_.make_way(*process, address);
   TW_ASSIGN_OR_RETURN(Patch * patch, space.add(address));
   space.was_code.insert(address);
   patch->site = true;

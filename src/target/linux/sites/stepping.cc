@@ -89,7 +89,7 @@ void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
   if (waited == Waited::GaveUp) {  // such as where the code cannot be fetched
     thread.doing.miss_site();
     thread.counted.settle(address);
-    return late.give_up(thread, '?');
+    return late_.give_up(thread, '?');
   }
   if (stop_event(thread.status) != 0 || stop_signal(thread.status) != kSyscallStop) {
     thread.doing.miss_site();  // something else came first

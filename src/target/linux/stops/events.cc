@@ -42,12 +42,13 @@ void Tracer::tell_refusals(Thread& thread) {
 
 Decision Tracer::decide(Thread& thread, bool parking) {
   tell_refusals(thread);
-  if (std::exchange(thread.unlisted, false) && handler != nullptr && thread.process->space->fast)
-    handler->on_thread(fast.base_of(thread));
+  if (std::exchange(thread.unlisted, false) && wishes_.handler != nullptr &&
+      thread.process->space->fast)
+    wishes_.handler->on_thread(fast_.base_of(thread));
   if (const LeavingCode* const out = thread.doing.leaving_code();
       out != nullptr && thread.process->space->fast) {
     const bool decided = !out->undecided;
-    if (!fast.leave(thread)) return {};
+    if (!fast_.leave(thread)) return {};
     if (decided) return {std::exchange(thread.deferred_signal, 0), {}};
   }
   Decision decision = meaning_of(thread, parking);
@@ -67,7 +68,7 @@ Decision Tracer::meaning_of(Thread& thread, bool parking) {
     case PTRACE_EVENT_FORK: return on_fork(thread, false);
     case PTRACE_EVENT_VFORK: return on_fork(thread, true);
     case PTRACE_EVENT_VFORK_DONE: {
-      if (!tell_vforks || !seen(*thread.process)) return {};
+      if (!wishes_.tell_vforks || !seen(*thread.process)) return {};
       StopEvent event = event_of(StopEvent::Kind::VforkDone, thread);
       return {0, event};
     }
@@ -85,12 +86,13 @@ Decision Tracer::meaning_of(Thread& thread, bool parking) {
 Decision Tracer::on_event_stop(Thread& thread) {
   thread.doing.enters_no_handler();
   if (std::exchange(thread.begun, true)) return {};
-  fast.unshare(thread);
+  fast_.unshare(thread);
   load_debug_registers(thread);
   const Process& process = *thread.process;
-  if (handler != nullptr && process.space->fast && (thread.tid != process.pid || process.beside))
-    handler->on_thread(fast.base_of(thread));
-  if (!tell_threads || !seen(process) || thread.tid == process.pid) return {};
+  if (wishes_.handler != nullptr && process.space->fast &&
+      (thread.tid != process.pid || process.beside))
+    wishes_.handler->on_thread(fast_.base_of(thread));
+  if (!wishes_.tell_threads || !seen(process) || thread.tid == process.pid) return {};
   StopEvent event = event_of(StopEvent::Kind::ThreadCreated, thread);
   return {0, event};
 }
@@ -99,7 +101,8 @@ Decision Tracer::on_event_stop(Thread& thread) {
 bool Tracer::passes(const Thread& thread, int signal) const {
   const bool steps = thread.resumed && thread.action != ResumeAction::Kind::Continue;
   if (steps) return false;
-  return pass_signals.test(static_cast<size_t>(signal)) || one_by_one.passes(thread, signal);
+  return wishes_.pass_signals.test(static_cast<size_t>(signal)) ||
+         one_by_one_.passes(thread, signal);
 }
 
 /// A signal that is about to be delivered.
@@ -113,7 +116,7 @@ Decision Tracer::on_signal(Thread& thread, int signal) {
                             : std::nullopt) {
     set_pc(thread, *next);
     if (FaultHandlers::is_of_a_fault(signal))
-      fast.mend(thread, signal, reinterpret_cast<uint64_t>(info.si_addr));
+      fast_.mend(thread, signal, reinterpret_cast<uint64_t>(info.si_addr));
     return {};
   }
   settle(thread);
@@ -175,7 +178,7 @@ void Tracer::process_gone(Thread& last, int status) {
     gone_.push_back(event);
   }
   threads_.remove_process(process.pid);
-  unborn.memory_gone(process.space);
+  unborn_.memory_gone(process.space);
   release_orphans();
 }
 

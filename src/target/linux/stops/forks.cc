@@ -34,7 +34,7 @@ bool shares_memory(const user_regs_struct& regs, Tid parent, Pid child, const Ad
 }  // namespace
 
 Decision Tracer::on_clone(Thread& thread) {
-  const Tid child = unborn.take_child(thread);
+  const Tid child = unborn_.take_child(thread);
   if (child == 0) return {};
   const bool is_thread = tgkill(thread.process->pid, child, 0) == 0 || errno == EPERM;
   if (!is_thread) return child_born(thread, child, StopEvent::Kind::Fork);
@@ -44,7 +44,7 @@ Decision Tracer::on_clone(Thread& thread) {
 }
 
 Decision Tracer::on_fork(Thread& thread, bool vfork) {
-  const Tid child = unborn.take_child(thread);
+  const Tid child = unborn_.take_child(thread);
   if (child == 0) return {};
   return child_born(thread, child, vfork ? StopEvent::Kind::Vfork : StopEvent::Kind::Fork);
 }
@@ -55,13 +55,13 @@ Decision Tracer::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
   // A debugger takes its breakpoints out of a fork's memory; where that is the parent's, the parent
   // would lose them.
   const bool vfork = kind == StopEvent::Kind::Vfork;
-  bool wanted = seen(parent) && !one_by_one.is_undecided() &&
-                (vfork ? tell_vforks : tell_forks && !shared);
+  bool wanted = seen(parent) && !one_by_one_.is_undecided() &&
+                (vfork ? wishes_.tell_vforks : wishes_.tell_forks && !shared);
   std::shared_ptr<AddressSpace> space = parent.space;
   if (!shared) {
-    auto own = unborn.open_memory(child, parent.space, wanted);
+    auto own = unborn_.open_memory(child, parent.space, wanted);
     if (!own.ok()) {  // killed already, or there is no descriptor left, or it may not be opened yet
-      unborn.orphan(child, parent.space);
+      unborn_.orphan(child, parent.space);
       return {};
     }
     space = *std::move(own);
@@ -103,15 +103,15 @@ void Tracer::exec_happened(Tid leader) {
   if (auto space = AddressSpace::open(leader); space.ok()) {
     const std::shared_ptr<AddressSpace> was = std::exchange(process->space, *std::move(space));
     threads_.keep(was);
-    unborn.memory_gone(was);
+    unborn_.memory_gone(was);
   }
   Thread& thread = threads_.add_thread(*process, leader);
   thread.resumed = true;
   thread.stop_wanted = stop_wanted;
   thread.begun = true;
   thread.call.emplace();
-  if (handler != nullptr) {
-    handler->on_exec(leader);
+  if (wishes_.handler != nullptr) {
+    wishes_.handler->on_exec(leader);
     bell_.tick();
   }
   release_orphans();
@@ -121,15 +121,15 @@ void Tracer::exec_happened(Tid leader) {
 /// may be there and nobody has looked: the numbers of the process and of its leader would lead what
 /// is meant for the old program to the new one.
 bool Tracer::exec_untold(Pid pid) {
-  if (one_by_one.on() && threads_.find(pid) != nullptr) (void)take_status(pid);
+  if (one_by_one_.on() && threads_.find(pid) != nullptr) (void)take_status(pid);
   const Thread* const thread = threads_.find(pid);
-  if (thread == nullptr || !tell_execs || !seen(*thread->process)) return false;
+  if (thread == nullptr || !wishes_.tell_execs || !seen(*thread->process)) return false;
   if (thread->pending) return thread->pending->kind == StopEvent::Kind::Exec;
   return thread->fresh && stop_event(thread->status) == PTRACE_EVENT_EXEC;
 }
 
 Decision Tracer::on_exec(Thread& thread) {
-  if (!tell_execs || !seen(*thread.process)) return {};
+  if (!wishes_.tell_execs || !seen(*thread.process)) return {};
   StopEvent event = event_of(StopEvent::Kind::Exec, thread);
   event.path = link_text(fmt::format("/proc/{}/exe", thread.process->pid)).value_or("");
   if (has_kernels_name(event.path)) event.path.clear();

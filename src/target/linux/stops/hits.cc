@@ -98,13 +98,13 @@ void Hit::read_memory(std::span<Range> ranges) {
 }
 
 bool Tracer::filtered(Thread& thread, Breakpoints::Kind kind, uint64_t address) const {
-  return filter != nullptr && filter->decides(thread.process->pid, kind, address);
+  return wishes_.filter != nullptr && wishes_.filter->decides(thread.process->pid, kind, address);
 }
 
 bool Tracer::filter_tells(Thread& thread, Breakpoints::Kind kind, uint64_t address) {
   if (!filtered(thread, kind, address)) return true;
   Hit hit(*this, thread, address);
-  return filter->tell(hit, kind);
+  return wishes_.filter->tell(hit, kind);
 }
 
 Decision Tracer::on_int3(Thread& thread, bool parking) {
@@ -138,9 +138,9 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
       rivals_.push_back(thread.tid);
     return {};
   }
-  if (patch->site && !counted && handler != nullptr && seen(*thread.process)) {
+  if (patch->site && !counted && wishes_.handler != nullptr && seen(*thread.process)) {
     Hit hit(*this, thread, pc);
-    thread.trace_step = handler->on_hit(hit) == HitHandler::Next::Step;
+    thread.trace_step = wishes_.handler->on_hit(hit) == HitHandler::Next::Step;
     forget_handler(thread);
     patch = space.find(pc);
     if (patch == nullptr) return {};
@@ -200,7 +200,7 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
   if (space.fast && space.fast->inside(now.rip)) {
     if (entering && code != SIGTRAP) pass_slot(thread);
     // Through the slot to the instruction itself, and then behind that.
-    if (!space.fast->place_of(now.rip)->exact && !fast.leave(thread)) return {};
+    if (!space.fast->place_of(now.rip)->exact && !fast_.leave(thread)) return {};
     const auto place = space.fast->place_of(regs_of(thread).rip);
     if (place && !place->done && place->pc == from) {
       if (!parking) start(thread, true, 0);
@@ -222,9 +222,9 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
   if (code == TRAP_BRKPT && (!from || regs_of(thread).rip != *from + kCallBytes))
     returned_to_site(thread);
   std::optional<StopEvent> watch = watch_event(thread);
-  if (thread.trace_step && handler != nullptr && seen(*thread.process)) {
+  if (thread.trace_step && wishes_.handler != nullptr && seen(*thread.process)) {
     Hit step(*this, thread, regs_of(thread).rip);
-    thread.trace_step = handler->on_step(step) == HitHandler::Next::Step;
+    thread.trace_step = wishes_.handler->on_step(step) == HitHandler::Next::Step;
   }
   if (watch) return {0, watch};
   if (!thread.resumed || thread.action == ResumeAction::Kind::Continue) return {};

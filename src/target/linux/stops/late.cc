@@ -184,10 +184,10 @@ void Late::give_back(Tid tid, const Leaving& leaving) {
 void Late::on_status(Tid tid, int status) {
   uint64_t signal = is_signal_stop(status) ? static_cast<uint64_t>(stop_signal(status)) : 0;
   Leaving& leaving = leaving_[tid];
-  (void)tracer_.unborn.tick();
+  (void)tracer_.unborn().tick();
   if (tells_of_child(status))  // the child would stand in its first stop for as long as we live
-    if (const Tid child = tracer_.unborn.told_by(tid, leaving.pid, 0); child != 0)
-      tracer_.unborn.orphan(child, leaving.space);
+    if (const Tid child = tracer_.unborn().told_by(tid, leaving.pid, 0); child != 0)
+      tracer_.unborn().orphan(child, leaving.space);
   if (WIFSTOPPED(status) && leaving.lent && !leaving.lent->take_back(leaving.pid, tid, status))
     return;
   if (WIFSTOPPED(status)) give_back(tid, leaving);
@@ -205,14 +205,14 @@ void Late::on_status(Tid tid, int status) {
   }
   if (WIFSTOPPED(status) && trace(PTRACE_DETACH, tid, 0, signal) != 0) return;
   const auto gone = leaving_.extract(tid);
-  tracer_.unborn.memory_gone(gone.mapped().space);
+  tracer_.unborn().memory_gone(gone.mapped().space);
 }
 
 bool Late::release() {
   const std::map<Tid, Leaving> now = leaving_;
   for (const auto& [tid, leaving] : now)
     if (tracer_.take_status(tid) == Came::NotOurs) follow(tid, leaving.pid);
-  tracer_.unborn.look();
+  tracer_.unborn().look();
   return !leaving_.empty();
 }
 

@@ -74,7 +74,7 @@ bool OneByOne::is_undecided() const {
   const auto is_sampled = [](const Thread* thread) {
     return thread->sample != nullptr || thread->sampling == Sampling::Wanted;
   };
-  return on_ && tracer_.pass_signals.none() &&
+  return on_ && tracer_.wishes().pass_signals.none() &&
          std::ranges::any_of(tracer_.threads().all(), is_sampled);
 }
 

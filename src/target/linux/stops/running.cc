@@ -111,7 +111,7 @@ void Tracer::go(Thread& thread, int signal) {
 /// `from`: where the program was before the step, if it is in code of ours by now.
 void Tracer::start(Thread& thread, bool step, int signal, std::optional<uint64_t> from) {
   if (FaultHandlers::is_of_a_fault(signal) && thread.process->space->fast &&
-      !fast.before_signal(thread, signal))
+      !fast_.before_signal(thread, signal))
     return;
   const bool vfork = stop_event(thread.status) == PTRACE_EVENT_VFORK;
   if (vfork && seen(*thread.process)) {
@@ -152,7 +152,7 @@ void Tracer::start(Thread& thread, bool step, int signal, std::optional<uint64_t
 
 void Tracer::settle(Thread& thread) {
   AddressSpace& space = *thread.process->space;
-  if (space.fast && thread.run == Run::Stopped) fast.settle(thread);
+  if (space.fast && thread.run == Run::Stopped) fast_.settle(thread);
   if (!space.has_copies() || thread.run != Run::Stopped) return;
   const uint64_t pc = regs_of(thread).rip;
   const PlacedCopy* copy = space.copy_at(pc);
@@ -223,7 +223,7 @@ void Tracer::await_all_stopped() {
       }
     if (moving_now.empty()) return;
     const size_t came = take_each(moving_now);
-    if (late.look(patience, waited_for) || 2 * came >= moving_now.size()) continue;
+    if (late_.look(patience, waited_for) || 2 * came >= moving_now.size()) continue;
     // Who looks at all of them for each that stops looks as often as there are threads, squared.
     const bool many = moving_now.size() > kFewThreads;
     if (came == 0 && !wait_once(!many) && !many) return;
@@ -257,7 +257,7 @@ void Tracer::quiesce(Thread& but) {
       ask_to_stop(*thread);
     }
     if (!waits || but.run == Run::Exiting) return;
-    if (late.look(patience, in_the_way)) continue;
+    if (late_.look(patience, in_the_way)) continue;
     if (!wait_once(true)) return;
   }
 }
@@ -276,9 +276,9 @@ void Tracer::end_sample(Thread& thread, int signal) {
 
 Status Tracer::resume(std::span<const ResumeAction> actions) {
   careful_ = has_foreign_children();
-  fast.release_unwanted();
+  fast_.release_unwanted();
   // An exec of another thread may have put a new program in the place of one that stood still.
-  if (one_by_one.on()) collect_ready();
+  if (one_by_one_.on()) collect_ready();
   const auto is_there = [&](const ResumeAction& action) {
     const Thread* thread = threads_.find(action.tid);
     return thread != nullptr && seen(*thread->process);
@@ -294,11 +294,11 @@ Status Tracer::resume(std::span<const ResumeAction> actions) {
   for (const ResumeAction& action : actions) {
     Thread* thread = is_there(action) ? threads_.find(action.tid) : nullptr;
     if (thread == nullptr) continue;
-    late.look_again(*thread);
+    late_.look_again(*thread);
     if (thread->sample != nullptr) end_sample(*thread, action.signal);
     if (thread->run != Run::Stopped && thread->run != Run::VforkWait && thread->run != Run::Late)
       continue;
-    if (one_by_one.runs(*thread)) continue;
+    if (one_by_one_.runs(*thread)) continue;
     thread->resumed = true;
     thread->action = action.kind;
     thread->range_start = action.range_start;
@@ -313,7 +313,7 @@ Status Tracer::resume(std::span<const ResumeAction> actions) {
 }
 
 void Tracer::start_resumed() {
-  something_pending_ = one_by_one.on() || !gone_.empty();
+  something_pending_ = one_by_one_.on() || !gone_.empty();
   for (Thread* thread : threads_.all()) {
     if (!thread->resumed || !thread->pending) continue;
     if (still_true(*thread)) {
@@ -324,7 +324,7 @@ void Tracer::start_resumed() {
       thread->deferred_signal = thread->pending->signal;
     thread->pending.reset();
   }
-  if (something_pending_ && !one_by_one.on()) return;
+  if (something_pending_ && !one_by_one_.on()) return;
   std::vector<Thread*> threads = threads_.all();
   // Whoever was told of last starts last, or it may always be the first at the next breakpoint.
   std::stable_partition(threads.begin(), threads.end(),
@@ -352,7 +352,7 @@ bool Tracer::still_true(Thread& thread) {
       return false;
     case StopEvent::Kind::SystemCallEntry:
     case StopEvent::Kind::SystemCallReturn: return catches(thread, event.system_call);
-    case StopEvent::Kind::ThreadCreated: return tell_threads;
+    case StopEvent::Kind::ThreadCreated: return wishes_.tell_threads;
     default: return true;
   }
 }

@@ -98,8 +98,8 @@ Tid Unborn::told_by(Tid creator, Pid pid, uint64_t noted) {
   const Thread* known = tracer_.threads().find(child);
   if (known != nullptr && (second || known->run != Run::Exiting)) return 0;
   if (known != nullptr) forget(*known);
-  if (tracer_.late.is_leaving(child) && second) return 0;
-  (void)tracer_.late.take_back(child);  // it was another one's number
+  if (tracer_.late().is_leaving(child) && second) return 0;
+  (void)tracer_.late().take_back(child);  // it was another one's number
   return child;
 }
 
@@ -194,7 +194,7 @@ bool Unborn::may_be_told(Tid tid, const One& one) {
       if (thread->run == Run::Running) tracer_.ask_to_stop(*thread);
     some = true;
   }
-  return some || tracer_.late.any_of([&](Pid pid) { return may_have_made(pid, status); });
+  return some || tracer_.late().any_of([&](Pid pid) { return may_have_made(pid, status); });
 }
 
 /// nullptr: it has its memory for itself, as far as we trace.
@@ -302,7 +302,7 @@ void Unborn::look() {
 bool Unborn::has_strangers() const {
   return std::ranges::any_of(process_ids(), [this](Pid pid) {
     if (pid == tracer_.bell_.pid() || tracer_.threads().find(pid) != nullptr ||
-        tracer_.dying_.contains(pid) || tracer_.late.is_leaving(pid))
+        tracer_.dying_.contains(pid) || tracer_.late().is_leaving(pid))
       return false;
     const auto status = proc_status(pid);
     return status && status->tracer == gettid() && status->state != 'Z';

@@ -66,44 +66,44 @@ void Tracer::note(Tid tid, int status) {
     return;
   }
   const bool executes = WIFSTOPPED(status) && stop_event(status) == PTRACE_EVENT_EXEC;
-  if (executes) late.exec_happened(tid);
-  if (late.is_leaving(tid)) return late.on_status(tid, status);
+  if (executes) late_.exec_happened(tid);
+  if (late_.is_leaving(tid)) return late_.on_status(tid, status);
   if (executes) exec_happened(tid);
-  const uint64_t now = unborn.tick();
+  const uint64_t now = unborn_.tick();
   Thread* thread = threads_.find(tid);
-  if (thread != nullptr && thread->exits && WIFSTOPPED(status) && unborn.is_replaced(*thread)) {
-    unborn.forget(*thread);
+  if (thread != nullptr && thread->exits && WIFSTOPPED(status) && unborn_.is_replaced(*thread)) {
+    unborn_.forget(*thread);
     thread = nullptr;
   }
-  if (thread == nullptr) return unborn.note(tid, status);
-  if (thread->child != 0) unborn.orphan(unborn.take_child(*thread), thread->process->space);
+  if (thread == nullptr) return unborn_.note(tid, status);
+  if (thread->child != 0) unborn_.orphan(unborn_.take_child(*thread), thread->process->space);
   if (!WIFSTOPPED(status)) {
     if (tid == thread->process->pid || thread->process->threads.size() == 1)
       return process_gone(*thread, status);
-    if (tell_threads && seen(*thread->process)) {
+    if (wishes_.tell_threads && seen(*thread->process)) {
       gone_.push_back(event_of(StopEvent::Kind::ThreadExited, *thread));
       gone_.back().exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     }
-    one_by_one.note_end(*thread);
+    one_by_one_.note_end(*thread);
     const Thread* const leader = threads_.find(thread->process->pid);
-    if (leader != nullptr && leader->exits) unborn.leader_exits();
+    if (leader != nullptr && leader->exits) unborn_.leader_exits();
     return threads_.remove_thread(tid);
   }
   const uint64_t noted_before = std::exchange(thread->noted, now);
   if (tells_of_child(status))
-    unborn.tell(*thread, unborn.told_by(tid, thread->process->pid, noted_before));
+    unborn_.tell(*thread, unborn_.told_by(tid, thread->process->pid, noted_before));
   thread->regs_state = Thread::Registers::Unknown;
   if (stop_event(status) == PTRACE_EVENT_EXIT) {
-    if (tid == thread->process->pid) unborn.leader_exits();
+    if (tid == thread->process->pid) unborn_.leader_exits();
     thread->run = Run::Exiting;
     thread->exits = true;
     thread->fresh = false;
-    if (handler != nullptr && thread->process->space->fast) handler->on_exit(tid);
-    one_by_one.note_end(*thread);
+    if (wishes_.handler != nullptr && thread->process->space->fast) wishes_.handler->on_exit(tid);
+    one_by_one_.note_end(*thread);
     trace(PTRACE_CONT, tid, 0, uint64_t{0});
     return;
   }
-  if (thread->run == Run::Late && !late.take_in(*thread, status)) return;
+  if (thread->run == Run::Late && !late_.take_in(*thread, status)) return;
   thread->run = Run::Stopped;
   thread->regs_state = Thread::Registers::Unknown;
   thread->status = status;
@@ -132,7 +132,7 @@ bool Tracer::wait_carefully(bool block) {
       if (take_status(thread->tid) == Came::Status) return true;
     for (const Tid tid : dying_)
       if (take_status(tid) == Came::Status) return true;
-    if (late.release_one()) return true;
+    if (late_.release_one()) return true;
     if (bell_.pid() != 0 && take_status(bell_.pid()) == Came::Status) return true;
     if (!block) return false;
     const timespec pause{0, 1'000'000};
@@ -221,7 +221,7 @@ void Tracer::see_off() {
     }
     if (any) continue;
     if (patience.over()) {
-      for (const Tid one : dying_) late.let_go(one);
+      for (const Tid one : dying_) late_.let_go(one);
       return dying_.clear();
     }
     if (!wait_once(true)) return dying_.clear();
@@ -255,11 +255,11 @@ void Tracer::collect_ready() { take_ready(threads_.by_number().size()); }
 int Tracer::look_after() {
   constexpr int kSoonMs = 20, kEndsMs = 100;
   constexpr size_t kBellsMax = 16;  // which come between the threads'
-  const bool awaits_some = late.release();
+  const bool awaits_some = late_.release();
   if (threads_.processes().empty()) return awaits_some ? kSoonMs : -1;
   careful_ = has_foreign_children();
   take_ready(2 * threads_.by_number().size() + kBellsMax);
-  if (!one_by_one.on()) park_ready();
+  if (!one_by_one_.on()) park_ready();
   const bool any_exits = std::ranges::any_of(
       threads_.by_number(), [](const auto& one) { return one.second->run == Run::Exiting; });
   return awaits_some || any_exits ? kSoonMs : kEndsMs;
@@ -270,13 +270,13 @@ std::optional<StopEvent> Tracer::handle_next() {
   ready_.pop_front();
   if (thread == nullptr || !thread->fresh || thread->run != Run::Stopped) return std::nullopt;
   if (let_trap_come(*thread)) return std::nullopt;
-  if (!one_by_one.on() && !thread->resumed && seen(*thread->process)) {
+  if (!one_by_one_.on() && !thread->resumed && seen(*thread->process)) {
     park(*thread);  // back from where nobody waited for it: it was not told to go on
     return std::nullopt;
   }
   thread->fresh = false;
   Decision decision = decide(*thread, false);
-  if (one_by_one.on()) return one_by_one.tell(*thread, std::move(decision));
+  if (one_by_one_.on()) return one_by_one_.tell(*thread, std::move(decision));
   if (decision.event) {
     rivals_.clear();
     stop_all();
@@ -318,7 +318,7 @@ void Tracer::forget_last_threads() {
 
 Result<std::optional<StopEvent>> Tracer::wait() {
   careful_ = has_foreign_children();
-  if (one_by_one.on()) fast.release_unwanted();
+  if (one_by_one_.on()) fast_.release_unwanted();
   bool woken = false;
   // How many of those that are ready get their turn before a wake or an interrupt is heard: all
   // that are there when it comes. Threads that are stepped in place stop each other, and there may
@@ -328,17 +328,18 @@ Result<std::optional<StopEvent>> Tracer::wait() {
   bool after_tick = false;  // one may take longer than it is to the next: all else gets its turn
   for (;;) {
     threads_.forget_removed();
-    unborn.look();
-    unborn.see_off();
-    if (!one_by_one.on()) forget_last_threads();
-    if (auto event = one_by_one.on() ? one_by_one.take_pending() : take_pending()) {
-      if (!one_by_one.on()) stop_all();
+    unborn_.look();
+    unborn_.see_off();
+    if (!one_by_one_.on()) forget_last_threads();
+    if (auto event = one_by_one_.on() ? one_by_one_.take_pending() : take_pending()) {
+      if (!one_by_one_.on()) stop_all();
       last_told_ = event->tid;
       return event;
     }
     if (!woken && !after_tick && bell_.answered()) {
-      if (bell_.take_tick() && handler != nullptr && handler->on_tick() && fast.may_stand_still())
-        fast.stand_still([this] { handler->on_still(); });
+      if (bell_.take_tick() && wishes_.handler != nullptr && wishes_.handler->on_tick() &&
+          fast_.may_stand_still())
+        fast_.stand_still([this] { wishes_.handler->on_still(); });
       woken = bell_.take_wake();
       collect_ready();  // so that frequent calls do not keep the threads from their turn
       if (woken) {
@@ -357,8 +358,8 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       if (auto event = handle_next()) return event;
       continue;
     }
-    if (interrupt_wanted_ && one_by_one.on()) {
-      one_by_one.interrupt();
+    if (interrupt_wanted_ && one_by_one_.on()) {
+      one_by_one_.interrupt();
       continue;  // whoever stands still already is told at once
     }
     turns = kNoLimit;
@@ -366,14 +367,14 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       if (auto event = interrupted_event()) return event;  // or all are on their way out
     if (woken) return std::optional<StopEvent>{};
     if (!ready_.empty()) continue;
-    if (!anything_runs() && (!one_by_one.on() || one_by_one.take_ends()))
+    if (!anything_runs() && (!one_by_one_.on() || one_by_one_.take_ends()))
       return std::optional(event_of(StopEvent::Kind::NoneLeft, 0, 0));
     if (!may_wait) continue;
     std::optional<Nudger::Wait> nudged;
-    if (interrupt_wanted_ || unborn.any()) nudged.emplace(nudger_);
-    if (fast.poll_pause_ns() != 0 && handler != nullptr) {
-      handler->on_poll();
-      if (!wait_once(false)) pause_for(fast.poll_pause_ns());
+    if (interrupt_wanted_ || unborn_.any()) nudged.emplace(nudger_);
+    if (fast_.poll_pause_ns() != 0 && wishes_.handler != nullptr) {
+      wishes_.handler->on_poll();
+      if (!wait_once(false)) pause_for(fast_.poll_pause_ns());
     } else if (!wait_once(true)) {
       return errno_error("waitpid", Errc::Target);
     }
