@@ -1,5 +1,5 @@
 // The engine: threads, their stops, and what is done about each, in the files that are named below.
-// A stop is collected by note(), then looked at once by decide(): the debugger is told, or the
+// A stop is collected (on_status), then looked at once by decide(): the debugger is told, or the
 // thread goes on. park() does the same for stops that came too late to be told.
 #pragma once
 
@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,9 +16,9 @@
 #include "target/linux/linux_target.h"
 #include "target/linux/memory/late_pages.h"
 #include "target/linux/programs/terminal.h"
-#include "target/linux/stops/bell.h"
 #include "target/linux/stops/late.h"
 #include "target/linux/stops/one_by_one.h"
+#include "target/linux/stops/stop_collector.h"
 #include "target/linux/stops/unborn.h"
 #include "target/linux/stops/wishes.h"
 #include "target/linux/threads/register_blocks.h"
@@ -29,15 +28,19 @@
 
 namespace tracewell::target::live {
 
-class Tracer final : private ThreadTable::Watcher {
+class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiver {
  public:
   /// `quits`: is what takes long to be left off? May be empty.
   explicit Tracer(const LinuxOptions& options, std::function<bool()> quits = {})
-      : gives_up(std::move(quits)), threads_(*this), options_(options) {}
+      : gives_up(std::move(quits)),
+        threads_(*this),
+        options_(options),
+        stops_(threads_, *this, gives_up) {}
   ~Tracer();
 
   ThreadTable& threads() { return threads_; }
   RegisterBlocks& registers() { return registers_; }
+  StopCollector& stops() { return stops_; }
   Wishes& wishes() { return wishes_; }
   const Wishes& wishes() const { return wishes_; }
   OneByOne& one_by_one() { return one_by_one_; }  // non-stop
@@ -47,14 +50,9 @@ class Tracer final : private ThreadTable::Watcher {
 
   // --- waiting (waiting.cc)
   Result<std::optional<StopEvent>> wait();
-  void note(Tid tid, int status);
-  /// Until this thread stands still or is gone; for a moment when we are to end.
-  Waited await_within(Tid tid, int64_t patience_ns);
   int look_after();  // see Processes
   bool end_untold() const { return !gone_.empty(); }
-  void see_off();  // waits until those that were killed as they were let go have ended
-  void ring() { bell_.ring(); }
-  Status prepare();
+  void ring() { stops_.bell().ring(); }
 
   // --- stopping and starting (running.cc)
   Status resume(std::span<const ResumeAction> actions);
@@ -136,14 +134,10 @@ class Tracer final : private ThreadTable::Watcher {
   void on_added(Thread& thread) override;
   void on_removal(Thread& thread) override;
   void on_process_removed() override;
-  Came take_status(Tid tid, int64_t awake_ns = 0);
-  bool wait_once(bool block), wait_carefully(bool block);
-  /// How many of these had one. To look for any takes the kernel as long as there are threads.
-  size_t take_each(std::span<const Tid> tids);
-  void take_ready(size_t most);
-  void collect_ready();
+  void on_status(Tid tid, int status) override;
+  std::vector<Tid> others() const override;
+  void on_lingering(Tid tid) override;
   std::optional<StopEvent> handle_next(), take_pending(), interrupted_event();
-  bool has_foreign_children();
   void forget_last_threads();
   bool still_true(Thread& thread), leader_waits(const Thread& leader), anything_runs();
   void give_way(StopEvent& event);
@@ -161,20 +155,15 @@ class Tracer final : private ThreadTable::Watcher {
   ThreadTable threads_;
   LinuxOptions options_;
   RegisterBlocks registers_;
-  Bell bell_;
+  StopCollector stops_;
   LatePages late_pages_;
-  Nudger nudger_{bell_};
   Terminal terminal_;
-  std::deque<Tid> ready_;             // fresh stops, in order
   std::vector<Tid> rivals_;           // parked at breakpoints of the debugger's
   std::deque<StopEvent> gone_;        // processes that ended, to be told
-  std::set<Tid> dying_;               // killed as they were let go: their end is still to come
-  std::vector<Pid> let_go_;           // our own children that we do not trace any more
   std::vector<uint8_t> block_;
   bool interrupt_wanted_ = false;
   int64_t no_stop_ns_ = 0;  // since when all threads are on their way out, and one is to stop
   bool something_pending_ = false;    // some thread may have an event to be told
-  bool careful_ = false;              // children that are not ours may be waited for by others
   Tid last_told_ = 0;
   Wishes wishes_;
   OneByOne one_by_one_{*this};

@@ -106,7 +106,7 @@ bool has_locked_memory(const std::string& status) {
 
 }  // namespace
 
-LiveFastSites::LiveFastSites(Tracer& tracer) : tracer_(tracer), ticker_(tracer.bell_) {}
+LiveFastSites::LiveFastSites(Tracer& tracer) : tracer_(tracer), ticker_(tracer.stops().bell()) {}
 
 LiveFastSites::~LiveFastSites() = default;
 
@@ -533,7 +533,7 @@ void LiveFastSites::abandon(std::span<Process* const> processes) {
   const int64_t begin = monotonic_ns();
   for (const Tid tid : moving) {
     const int64_t left = begin + (ends_soon() ? Patience::kQuitNs : kAbandonNs) - monotonic_ns();
-    if (left > 0 && tracer_.await_within(tid, left) != Waited::GaveUp) continue;
+    if (left > 0 && tracer_.stops().await_within(tid, left) != Waited::GaveUp) continue;
     Thread* const thread = tracer_.threads().find(tid);
     const bool moves = thread != nullptr && thread->run != Run::Stopped &&
                        thread->run != Run::Exiting && thread->run != Run::Late;

@@ -36,7 +36,7 @@ LiveFastSites::One::~One() {
 /// Threads that have stopped by themselves while others make a run ready: they get their turn.
 void LiveFastSites::let_others_on() {
   if (held_ != 0 || !tracer_.one_by_one().on()) return;
-  tracer_.collect_ready();
+  tracer_.stops().collect_ready();
   tracer_.park_ready();
   tracer_.one_by_one().let_on();
 }

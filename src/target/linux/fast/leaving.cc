@@ -91,8 +91,8 @@ Waited LiveFastSites::step_on(Thread& thread) {
   trace(PTRACE_SINGLESTEP, thread.tid, 0, uint64_t{0});
   LeavingCode& out = *thread.doing.leaving_code();
   const int64_t begin = monotonic_ns();
-  Waited waited =
-      tracer_.await_within(thread.tid, out.has_waited || ends_soon() ? kAgainNs : kForOthersNs);
+  const int64_t patience_ns = out.has_waited || ends_soon() ? kAgainNs : kForOthersNs;
+  Waited waited = tracer_.stops().await_within(thread.tid, patience_ns);
   for (bool interrupted = false; waited == Waited::GaveUp;) {
     if (monotonic_ns() - begin > (ends_soon() ? kAtEndNs : kStepNs)) break;
     const auto status = proc_status(thread.tid);
@@ -101,7 +101,7 @@ Waited LiveFastSites::step_on(Thread& thread) {
       out.sleeps = status->state == 'S';
       trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
     }
-    waited = tracer_.await_within(thread.tid, kAgainNs);
+    waited = tracer_.stops().await_within(thread.tid, kAgainNs);
   }
   if (waited == Waited::Stopped) thread.fresh = false;
   return waited;
@@ -177,7 +177,7 @@ void LiveFastSites::await_half_way(const AddressSpace& space) {
   for (const Tid tid : waiting) {
     const int64_t left = std::min(end - monotonic_ns(), kAtEndNs);
     if (left <= 0) return;
-    if (tracer_.await_within(tid, left) != Waited::Stopped) continue;
+    if (tracer_.stops().await_within(tid, left) != Waited::Stopped) continue;
     Thread& thread = *tracer_.threads().find(tid);
     thread.fresh = false;
     tracer_.go(thread, tracer_.decide(thread, true).signal);

@@ -242,7 +242,7 @@ void LiveFastSites::mend(Thread& thread, int signal, uint64_t address) {
 /// Its load has failed, and another stop came first: the signal's. Null: it does not come.
 Thread* LiveFastSites::let_signal_come(Tid tid) {
   tracer_.let_come(*tracer_.threads().find(tid));
-  const bool came = tracer_.await_within(tid, kSecond) == Waited::Stopped;
+  const bool came = tracer_.stops().await_within(tid, kSecond) == Waited::Stopped;
   return came ? tracer_.threads().find(tid) : nullptr;
 }
 

@@ -180,7 +180,7 @@ Status Tracer::end_lent_calls(Thread& thread) {
   thread.asked = true;
   trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
   trace(PTRACE_CONT, thread.tid, 0, uint64_t{0});
-  const Waited waited = await_within(thread.tid, Lent::kCallNs);
+  const Waited waited = stops_.await_within(thread.tid, Lent::kCallNs);
   if (waited == Waited::GaveUp) late_.give_up(thread, '?');
   if (waited != Waited::Stopped)
     return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};

@@ -94,11 +94,11 @@ bool Lent::run(Tracer& tracer, Thread& thread) {
     thread.regs_state = Thread::Registers::Unknown;
     thread.asked = false;
     trace(PTRACE_SYSCALL, thread.tid, 0, uint64_t{0});
-    Waited waited = tracer.await_within(thread.tid, kCallNs);
+    Waited waited = tracer.stops().await_within(thread.tid, kCallNs);
     if (waited == Waited::GaveUp) {
       asked = true;
       trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
-      waited = tracer.await_within(thread.tid, kCallNs);
+      waited = tracer.stops().await_within(thread.tid, kCallNs);
     }
     if (waited == Waited::GaveUp) tracer.late().give_up(thread, '?');
     if (waited != Waited::Stopped) return false;

@@ -145,9 +145,9 @@ bool Attaching::is_replaced(const Thread& leader) {
 /// 0, or why not. What happens to those that we have already is taken note of while it waits.
 int Attaching::seize_patiently(Tid tid) {
   for (;;) {
-    const int why = seize_thread(tracer_.nudger_, tid, tracer_.trace_options(false));
+    const int why = seize_thread(tracer_.stops().nudger(), tid, tracer_.trace_options(false));
     if (why != EINTR || patience_.over()) return why;
-    while (tracer_.wait_once(false)) {
+    while (tracer_.stops().wait_once(false)) {
     }
   }
 }
@@ -183,7 +183,7 @@ Error Attaching::give_up(Pid pid, std::string_view why) {
 /// All threads of a process, whose memory is `shared`, or its own if that is null.
 Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared) {
   gave_up_ = false;
-  const Nudger::Wait nudged(tracer_.nudger_);
+  const Nudger::Wait nudged(tracer_.stops().nudger());
   int refused = ESRCH;
   std::optional<Error> unreadable;
   for (bool found = true; found;) {  // threads may start others meanwhile
@@ -193,7 +193,7 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
         if (!is_replaced(*known)) continue;
         tracer_.threads().remove_process(pid);
       }
-      if (tracer_.late().has_ours(tid)) (void)tracer_.take_status(tid);
+      if (tracer_.late().has_ours(tid)) (void)tracer_.stops().take_status(tid);
       if (tracer_.late().has_ours(tid))  // its own registers would be lost
         return give_up(pid, fmt::format("its thread {} is still in the middle of what tracing made "
                                         "it do before, and does not stop", tid));
@@ -316,7 +316,7 @@ Status Attaching::await_seized(const AddressSpace& space) {
       last = thread;
     }
     if (moving.empty()) return {};
-    if (2 * tracer_.take_each(moving) >= moving.size()) continue;
+    if (2 * tracer_.stops().take_each(moving) >= moving.size()) continue;
     if (tracer_.gives_up && tracer_.gives_up()) return {Errc::Target, "the server is to end"};
     const int64_t waited = monotonic_ns() - begin;
     const auto status = waited > kFrozenLookNs ? proc_status(last->tid) : std::nullopt;
@@ -337,7 +337,7 @@ Status Attaching::await_seized(const AddressSpace& space) {
                                         last->process->pid, last->tid)};
     pause_for(pause);
     pause = std::min(2 * pause, kPauseMaxNs);
-    tracer_.take_ready(SIZE_MAX);
+    tracer_.stops().take_ready(SIZE_MAX);
   }
 }
 
@@ -364,7 +364,7 @@ Status Attaching::seize_and_stop(Pid pid) {
     for (; !seized.ok() && (tracer_.late().is_leaving(pid) || is_free(pid)) && left > 0; --left) {
       if (patience_.over()) break;
       pause_for(kPauseMaxNs);
-      while (tracer_.wait_once(false)) {
+      while (tracer_.stops().wait_once(false)) {
       }
       seized = seize(pid, nullptr);
     }
@@ -417,8 +417,8 @@ Result<StopEvent> Tracer::attach(Pid pid) {
     return {Errc::InvalidArgument,
             fmt::format("{} is a thread of process {}: attach to that", pid, status->tgid)};
   if (status->state == 'Z' && task_ids(pid).size() <= 1) return why_not(pid, EPERM);
-  TW_RETURN_IF_ERROR(prepare());
-  careful_ = has_foreign_children();
+  TW_RETURN_IF_ERROR(stops_.prepare());
+  stops_.look_for_foreign_children();
   late_.release();
   if (Status stopped = Attaching(*this).seize_and_stop(pid); !stopped) {
     std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
@@ -461,12 +461,12 @@ void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
     if (thread->run == Run::VforkWait) waiting.push_back(thread->tid);
     if (thread->run == Run::Stopped) detach_thread(*thread, signal_for_detach(*this, *thread));
   }
-  see_off();
+  stops_.see_off();
   fast_.await_half_way(*space);
-  const Nudger::Wait nudged(nudger_);
+  const Nudger::Wait nudged(stops_.nudger());
   for (Patience patience(kVforkNs, gives_up); const Tid tid : waiting) {
     patience.over();
-    if (await_within(tid, kVforkNs - patience.waited_ns()) == Waited::Stopped)
+    if (stops_.await_within(tid, kVforkNs - patience.waited_ns()) == Waited::Stopped)
       go(*threads_.find(tid));
   }
   give_up_threads(*space);
@@ -511,7 +511,7 @@ void Tracer::let_run(const std::vector<Pid>& children) {
 Status Tracer::detach(Pid pid) {
   Process* process = threads_.find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
-  careful_ = has_foreign_children();
+  stops_.look_for_foreign_children();
   std::vector<Tid> running;
   for (Thread* thread : threads_.all())
     if (thread->resumed && !one_by_one_.on()) running.push_back(thread->tid);
@@ -547,20 +547,20 @@ Status Tracer::detach(Pid pid) {
 Status Tracer::kill(Pid pid) {
   Process* process = threads_.find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
-  careful_ = has_foreign_children();
+  stops_.look_for_foreign_children();
   const int refused = send_kill(*process);
   std::vector<Pid> children;
   if (refused == 0 || refused == ESRCH) children = unwant_children(*this, *process);
   if (refused == ESRCH) threads_.remove_process(pid);
   else if (refused != 0)
     return errno_error(refused, fmt::format("kill process {}", pid), Errc::Target);
-  const Nudger::Wait nudged(nudger_);
+  const Nudger::Wait nudged(stops_.nudger());
   Patience patience(kKillNs, gives_up, kKillAtEndNs);
   while (threads_.find_process(pid) == process) {
     if (patience.over())
       return {Errc::Target,
               fmt::format("process {} was killed, but does not end: it waits in the kernel", pid)};
-    if (take_each(std::vector<Tid>(process->threads)) == 0 && !wait_once(true))
+    if (stops_.take_each(std::vector<Tid>(process->threads)) == 0 && !stops_.wait_once(true))
       return errno_error("waitpid", Errc::Target);
   }
   std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });

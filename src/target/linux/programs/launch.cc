@@ -215,7 +215,7 @@ Error not_started(const Processes::LaunchOptions& options, int status, int repor
 
 Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
   if (options.argv.empty()) return {Errc::InvalidArgument, "no program to run"};
-  TW_RETURN_IF_ERROR(prepare());
+  TW_RETURN_IF_ERROR(stops_.prepare());
   const Plan plan = make_plan(options);
   if (options_.notice && !plan.here.passed_over.empty())
     options_.notice(fmt::format("{}: it is passed over; its path, as ./{}, starts it",
@@ -240,8 +240,8 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
   const auto reached = run_to_program(child, plan.execs, trace_options(true), patience);
   const auto give_up = [&] {
     ::kill(child, SIGKILL);
-    dying_.insert(child);
-    see_off();
+    stops_.add_dying(child);
+    stops_.see_off();
     terminal_.take_back();
   };
   if (!reached) {

@@ -58,9 +58,9 @@ void Tracer::step_in_place(Thread& thread, uint64_t address) {
   if (thread.run != Run::Stopped) return;
   (void)space->expose(address, true);
   start(thread, true, 0);
-  Waited waited = await_within(thread.tid, kInPlaceNs);
+  Waited waited = stops_.await_within(thread.tid, kInPlaceNs);
   while (waited == Waited::GaveUp && may_run(thread.tid) && !(gives_up && gives_up()))
-    waited = await_within(thread.tid, kInPlaceNs);
+    waited = stops_.await_within(thread.tid, kInPlaceNs);
   (void)space->expose(address, false);
   if (waited == Waited::GaveUp) thread.counted.settle(address);
   if (waited != Waited::Stopped) return;
@@ -83,7 +83,7 @@ void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
   (void)space->expose(address, true);
   thread.doing.enter_site(address);
   start(thread, false, 0);
-  const Waited waited = await_within(thread.tid, kEntryNs);
+  const Waited waited = stops_.await_within(thread.tid, kEntryNs);
   (void)space->expose(address, false);
   if (waited == Waited::Gone) return;
   if (waited == Waited::GaveUp) {  // such as where the code cannot be fetched

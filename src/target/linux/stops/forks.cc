@@ -112,7 +112,7 @@ void Tracer::exec_happened(Tid leader) {
   thread.call.emplace();
   if (wishes_.handler != nullptr) {
     wishes_.handler->on_exec(leader);
-    bell_.tick();
+    stops_.bell().tick();
   }
   release_orphans();
 }
@@ -121,7 +121,7 @@ void Tracer::exec_happened(Tid leader) {
 /// may be there and nobody has looked: the numbers of the process and of its leader would lead what
 /// is meant for the old program to the new one.
 bool Tracer::exec_untold(Pid pid) {
-  if (one_by_one_.on() && threads_.find(pid) != nullptr) (void)take_status(pid);
+  if (one_by_one_.on() && threads_.find(pid) != nullptr) (void)stops_.take_status(pid);
   const Thread* const thread = threads_.find(pid);
   if (thread == nullptr || !wishes_.tell_execs || !seen(*thread->process)) return false;
   if (thread->pending) return thread->pending->kind == StopEvent::Kind::Exec;

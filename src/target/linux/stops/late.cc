@@ -59,7 +59,7 @@ bool Late::take_in(Thread& thread, int status) {
 }
 
 void Late::look_again(Thread& thread) {
-  if (thread.run != Run::Late || tracer_.take_status(thread.tid) != Came::Status) return;
+  if (thread.run != Run::Late || tracer_.stops().take_status(thread.tid) != Came::Status) return;
   if (thread.run == Run::Stopped && thread.fresh) tracer_.park(thread);
 }
 
@@ -211,7 +211,7 @@ void Late::on_status(Tid tid, int status) {
 bool Late::release() {
   const std::map<Tid, Leaving> now = leaving_;
   for (const auto& [tid, leaving] : now)
-    if (tracer_.take_status(tid) == Came::NotOurs) follow(tid, leaving.pid);
+    if (tracer_.stops().take_status(tid) == Came::NotOurs) follow(tid, leaving.pid);
   tracer_.unborn().look();
   return !leaving_.empty();
 }
@@ -235,10 +235,10 @@ void Late::stay_for_lent() {
   }
 }
 
-bool Late::release_one() {
-  return std::ranges::any_of(leaving_, [this](const auto& one) {
-    return tracer_.take_status(one.first) == Came::Status;
-  });
+std::vector<Tid> Late::leaving() const {
+  std::vector<Tid> out;
+  for (const auto& [tid, leaving] : leaving_) out.push_back(tid);
+  return out;
 }
 
 }  // namespace tracewell::target::live

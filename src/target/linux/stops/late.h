@@ -62,7 +62,7 @@ class Late {
   /// Before we end: waits for those that have something of ours in place of what is theirs. Ending
   /// would leave them with that, and mostly kill the program.
   void stay_for_lent();
-  bool release_one();
+  std::vector<Tid> leaving() const;
 
  private:
   struct Leaving {

@@ -34,7 +34,7 @@ bool is_harmless(Tid tid, int signal) {
 
 void OneByOne::set(bool on) {
   if (on_ && !on) {
-    tracer_.careful_ = tracer_.has_foreign_children();
+    tracer_.stops().look_for_foreign_children();
     tracer_.stop_all();
     for (Thread* thread : tracer_.threads().all()) {
       thread->stop_wanted.reset();
@@ -101,12 +101,12 @@ void OneByOne::interrupt() {
 bool OneByOne::due() {
   if (tracer_.threads().processes().empty()) return !tracer_.gone_.empty();
   return tracer_.something_pending_ || tracer_.interrupt_wanted_ || ended_ ||
-         !tracer_.gone_.empty() || !tracer_.ready_.empty() || tracer_.anything_runs();
+         !tracer_.gone_.empty() || tracer_.stops().ready() != 0 || tracer_.anything_runs();
 }
 
 void OneByOne::hold_all() {
   if (!on_) return;
-  tracer_.careful_ = tracer_.has_foreign_children();
+  tracer_.stops().look_for_foreign_children();
   tracer_.await_all_stopped();
   tracer_.rivals_.clear();  // each of them is told of
   for (Thread* thread : tracer_.threads().all())
@@ -140,7 +140,7 @@ void OneByOne::hold_one(AddressSpace& space) {
     const auto status = thread && thread->run == Run::Running ? proc_status(tid) : std::nullopt;
     return status && status->state != 'D';
   };
-  tracer_.careful_ = tracer_.has_foreign_children();
+  tracer_.stops().look_for_foreign_children();
   const std::vector<Tid> able = those_to_hold(space);
   const int64_t begin = monotonic_ns();
   for (size_t asked = 0; tracer_.injectable(space) == nullptr;) {
@@ -152,7 +152,7 @@ void OneByOne::hold_one(AddressSpace& space) {
           thread && thread->run == Run::Running)
         tracer_.ask_to_stop(*thread);
     if (asked == 0) return;
-    if (tracer_.take_each(std::span(able).first(asked)) == 0) pause_for(kPauseNs);
+    if (tracer_.stops().take_each(std::span(able).first(asked)) == 0) pause_for(kPauseNs);
     tracer_.park_ready();
   }
 }
@@ -189,7 +189,7 @@ std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
     tracer_.settle(thread);
     // The child may be looked at, or told to run, as soon as it is known.
     if (decision.event->child_pid != 0)
-      (void)tracer_.await_within(decision.event->child_pid, kBirthNs);
+      (void)tracer_.stops().await_within(decision.event->child_pid, kBirthNs);
     if (thread.resumed || thread.stop_wanted) return stopped(thread, *std::move(decision.event));
     thread.pending = std::move(decision.event);  // it was told to stand still already
     return std::nullopt;

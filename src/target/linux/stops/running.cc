@@ -77,7 +77,7 @@ void Tracer::go(Thread& thread, int signal) {
     if (let_trap_come(thread)) return;
     settle(thread);
     detach_thread(thread, is_signal_stop(thread.status) ? signal : 0);
-    return see_off();
+    return stops_.see_off();
   }
   signal = deliverable(thread, signal);
   Counted& counted = thread.counted;
@@ -188,9 +188,8 @@ void Tracer::ask_to_stop(Thread& thread) {
 }
 
 void Tracer::park_ready() {
-  while (!ready_.empty()) {
-    Thread* thread = threads_.find(ready_.front());
-    ready_.pop_front();
+  while (stops_.ready() != 0) {
+    Thread* thread = threads_.find(stops_.take_next_ready());
     if (thread != nullptr && thread->fresh && thread->run == Run::Stopped) park(*thread);
   }
 }
@@ -208,7 +207,7 @@ void Tracer::await_all_stopped() {
     return thread != nullptr && waited_for(*thread);
   };
   const Urgent urgent;
-  const Nudger::Wait nudged(nudger_);
+  const Nudger::Wait nudged(stops_.nudger());
   Patience patience(kStopNs, gives_up, kStopAtEndNs);
   std::vector<Tid> moving_now;  // those that have been asked
   for (;;) {
@@ -222,11 +221,11 @@ void Tracer::await_all_stopped() {
         moving_now.push_back(thread->tid);
       }
     if (moving_now.empty()) return;
-    const size_t came = take_each(moving_now);
+    const size_t came = stops_.take_each(moving_now);
     if (late_.look(patience, waited_for) || 2 * came >= moving_now.size()) continue;
     // Who looks at all of them for each that stops looks as often as there are threads, squared.
     const bool many = moving_now.size() > kFewThreads;
-    if (came == 0 && !wait_once(!many) && !many) return;
+    if (came == 0 && !stops_.wait_once(!many) && !many) return;
     if (many) pause_for(pause_ns(moving_now.size()));
   }
 }
@@ -247,7 +246,7 @@ void Tracer::quiesce(Thread& but) {
     return &thread != &but && thread.run == Run::Running &&
            thread.process->space == but.process->space;
   };
-  const Nudger::Wait nudged(nudger_);
+  const Nudger::Wait nudged(stops_.nudger());
   Patience patience(kStopNs, gives_up, kStopAtEndNs);
   for (;;) {
     bool waits = false;
@@ -258,7 +257,7 @@ void Tracer::quiesce(Thread& but) {
     }
     if (!waits || but.run == Run::Exiting) return;
     if (late_.look(patience, in_the_way)) continue;
-    if (!wait_once(true)) return;
+    if (!stops_.wait_once(true)) return;
   }
 }
 
@@ -275,10 +274,10 @@ void Tracer::end_sample(Thread& thread, int signal) {
 }
 
 Status Tracer::resume(std::span<const ResumeAction> actions) {
-  careful_ = has_foreign_children();
+  stops_.look_for_foreign_children();
   fast_.release_unwanted();
   // An exec of another thread may have put a new program in the place of one that stood still.
-  if (one_by_one_.on()) collect_ready();
+  if (one_by_one_.on()) stops_.collect_ready();
   const auto is_there = [&](const ResumeAction& action) {
     const Thread* thread = threads_.find(action.tid);
     return thread != nullptr && seen(*thread->process);
@@ -409,11 +408,11 @@ void Tracer::detach_thread(Thread& thread, int signal) {
   avoid_forbidden_restart(thread);
   (void)flush_regs(thread);
   if (trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) != 0)
-    dying_.insert(thread.tid);
+    stops_.add_dying(thread.tid);
   Process& process = *thread.process;
   threads_.remove_thread(thread.tid);
   if (process.threads.empty()) {
-    if (process.our_child) let_go_.push_back(process.pid);
+    if (process.our_child) stops_.add_let_go(process.pid);
     threads_.remove_process(process.pid);
   }
 }

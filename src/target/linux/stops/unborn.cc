@@ -42,14 +42,14 @@ bool Unborn::is_ours(Tid tid) const {
   siginfo_t info{};
   constexpr int kAsk = WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD;
   if (tid <= 0 || waitid(P_PID, static_cast<id_t>(tid), &info, kAsk) != 0) return false;
-  return tid != tracer_.bell_.pid() && !tracer_.dying_.contains(tid) &&
-         std::ranges::find(tracer_.let_go_, tid) == tracer_.let_go_.end();
+  const StopCollector& stops = tracer_.stops();
+  return !stops.is_bell(tid) && !stops.is_dying(tid) && !stops.was_let_go(tid);
 }
 
 /// The leader's end waits for a thread that is left in its last stop. A process is left there, so
 /// that nobody else gets its number before it was told.
 void Unborn::note(Tid tid, int status) {
-  const bool was_let_go = std::erase(tracer_.let_go_, tid) > 0;
+  const bool was_let_go = tracer_.stops().forget_let_go(tid);
   if (!WIFSTOPPED(status)) {
     const auto waiting = waiting_.extract(tid);
     const bool is_known = orphans_.erase(tid) > 0 || (!waiting.empty() && waiting.mapped().memory);
@@ -301,8 +301,8 @@ void Unborn::look() {
 
 bool Unborn::has_strangers() const {
   return std::ranges::any_of(process_ids(), [this](Pid pid) {
-    if (pid == tracer_.bell_.pid() || tracer_.threads().find(pid) != nullptr ||
-        tracer_.dying_.contains(pid) || tracer_.late().is_leaving(pid))
+    if (tracer_.stops().is_bell(pid) || tracer_.threads().find(pid) != nullptr ||
+        tracer_.stops().is_dying(pid) || tracer_.late().is_leaving(pid))
       return false;
     const auto status = proc_status(pid);
     return status && status->tracer == gettid() && status->state != 'Z';
@@ -314,14 +314,10 @@ void Unborn::see_off() {
   const auto is_seen = [this](const auto& one) { return seen(*one.second); };
   if (std::ranges::any_of(tracer_.threads().processes(), is_seen)) return;
   // Who was let go is somebody else's child by now, and how it ends is for that one to hear.
-  tracer_.careful_ = tracer_.has_foreign_children();
+  tracer_.stops().look_for_foreign_children();
   for (Patience patience(kSeeOffNs, tracer_.gives_up); !patience.over(); pause_for(kPauseMaxNs)) {
-    tracer_.take_ready(SIZE_MAX);
-    for (auto& ready = tracer_.ready_; !ready.empty();) {
-      const Tid tid = ready.front();
-      ready.pop_front();
-      finish(tid);
-    }
+    tracer_.stops().take_ready(SIZE_MAX);
+    while (tracer_.stops().ready() != 0) finish(tracer_.stops().take_next_ready());
     for (auto& [tid, one] : waiting_) one.since_ns = 1;
     looked_ns_ = 0;
     look();

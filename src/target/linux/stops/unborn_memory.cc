@@ -38,11 +38,11 @@ bool Unborn::may_not_be_opened(Tid child) {
 }
 
 bool Unborn::await_first_stop(Tid child) {
-  const Nudger::Wait nudged(tracer_.nudger_);
+  const Nudger::Wait nudged(tracer_.stops().nudger());
   for (Patience patience(kFirstStopNs, tracer_.gives_up); !waiting_.contains(child);) {
-    const Came came = tracer_.take_status(child);
+    const Came came = tracer_.stops().take_status(child);
     if (came == Came::Status) continue;
-    if (came == Came::NotOurs || patience.over() || !tracer_.wait_once(true)) break;
+    if (came == Came::NotOurs || patience.over() || !tracer_.stops().wait_once(true)) break;
   }
   return waiting_.contains(child);
 }
