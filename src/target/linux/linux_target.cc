@@ -7,6 +7,7 @@
 #include "target/linux/images/facts.h"
 #include "target/linux/images/thread_locals.h"
 #include "target/linux/kernel/compat32.h"
+#include "target/linux/threads/debug_registers.h"
 #include "target/linux/threads/sample.h"
 #include "target/linux/tracer.h"
 
@@ -60,7 +61,7 @@ class LinuxBreakpoints final : public Breakpoints {
       process = tracer_.threads().find_process(pid);
       const bool same = process != nullptr && process->space == meant;
       Status done = Error{Errc::NotFound, "the program is gone", {}};
-      if (same) done = tracer_.insert_hardware(*process, kind, address, size);
+      if (same) done = live::insert_hardware(tracer_.threads(), *process, kind, address, size);
       tracer_.one_by_one().let_on();
       return done;
     }
@@ -77,7 +78,8 @@ class LinuxBreakpoints final : public Breakpoints {
     if (kind != Kind::Software) {
       tracer_.one_by_one().hold_all();
       process = tracer_.threads().find_process(pid);
-      if (process != nullptr) (void)tracer_.remove_hardware(*process, kind, address, size);
+      if (process != nullptr)
+        (void)live::remove_hardware(tracer_.threads(), *process, kind, address, size);
       tracer_.one_by_one().let_on();
       return {};
     }

@@ -108,13 +108,6 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   Arena* arena_near(Thread& thread, uint64_t address);
   Thread* injectable(AddressSpace& space, const Process* of = nullptr);  // null: of any
 
-  // --- debug registers (debug_registers.cc)
-  Status insert_hardware(Process& process, Breakpoints::Kind kind, uint64_t at, uint32_t size);
-  Status remove_hardware(Process& process, Breakpoints::Kind kind, uint64_t at, uint32_t size);
-  void load_debug_registers(Thread& thread);
-  void clear_debug_registers(Thread& thread);
-  void renew_debug_registers(Thread& thread);
-
   // --- beginning and end (launch.cc, attach.cc)
   Result<StopEvent> launch(const Processes::LaunchOptions& options);
   Result<StopEvent> attach(Pid pid);

@@ -14,6 +14,7 @@
 #include "target/linux/kernel/frozen.h"
 #include "target/linux/memory/shared_memory.h"
 #include "target/linux/programs/seize.h"
+#include "target/linux/threads/debug_registers.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -353,7 +354,7 @@ Status Attaching::seize_and_stop(Pid pid) {
       return stopped;
     }
     for (Thread* thread : tracer_.threads().all())
-      if (thread->armed && thread->run == Run::Stopped) tracer_.renew_debug_registers(*thread);
+      if (thread->armed && thread->run == Run::Stopped) renew_debug_registers(*thread);
     tracer_.one_by_one().on() ? tracer_.one_by_one().hold_all() : tracer_.stop_all();
     return {};
   };

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "target/linux/threads/debug_registers.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -159,6 +160,23 @@ Decision Tracer::on_trap(Thread& thread, bool parking) {
     return {};
   }
   return on_signal(thread, SIGTRAP);
+}
+
+std::optional<StopEvent> Tracer::watch_event(Thread& thread) {
+  const uint64_t hit = take_hit_registers(thread);
+  const auto& slots = thread.process->hardware;
+  for (size_t i = 0; hit != 0 && i < slots.size(); ++i) {
+    if ((hit >> i & 1) == 0 || slots[i].users == 0) continue;
+    StopEvent event = event_of(StopEvent::Kind::Watchpoint, thread);
+    event.address = slots[i].address;
+    if (slots[i].kind == Breakpoints::Kind::Hardware) {
+      // The kernel lets the thread run the instruction when it goes on (the resume flag).
+      if (!filter_tells(thread, Breakpoints::Kind::Hardware, event.address)) continue;
+      event.kind = StopEvent::Kind::Hardware;
+    }
+    return event;
+  }
+  return std::nullopt;
 }
 
 void Tracer::process_gone(Thread& last, int status) {

@@ -11,6 +11,7 @@
 
 #include "target/linux/inject/lent.h"
 #include "target/linux/kernel/seccomp_filter.h"
+#include "target/linux/threads/debug_registers.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
@@ -54,7 +55,7 @@ void Late::tell(const std::string& text) {
 
 bool Late::take_in(Thread& thread, int status) {
   if (thread.doing.lent() && !Lent::take_back(thread, status)) return false;
-  tracer_.renew_debug_registers(thread);
+  renew_debug_registers(thread);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include "base/urgency.h"
 #include "target/linux/kernel/compat32.h"
 #include "target/linux/kernel/seccomp_filter.h"
+#include "target/linux/threads/debug_registers.h"
 #include "target/linux/threads/trap_flag.h"
 #include "target/linux/tracer.h"
 

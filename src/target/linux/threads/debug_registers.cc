@@ -1,12 +1,16 @@
-// Hardware breakpoints and watchpoints: four address registers, and DR7 which switches them on
-// (Intel's manual, volume 3, chapter 18). The same four in all threads of a process.
+#include "target/linux/threads/debug_registers.h"
+
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
+#include <vector>
+
+#include <sys/user.h>
 
 #include <fmt/format.h>
 
-#include "target/linux/tracer.h"
+#include "target/linux/kernel/ptrace.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -68,21 +72,22 @@ bool in_use(const std::array<HardwareSlot, 4>& slots) {
 
 }  // namespace
 
-void Tracer::load_debug_registers(Thread& thread) {
+void load_debug_registers(Thread& thread) {
   if (in_use(thread.process->hardware)) renew_debug_registers(thread);
 }
 
 /// What is armed may have been removed since, while nobody could reach the thread.
-void Tracer::clear_debug_registers(Thread& thread) {
+void clear_debug_registers(Thread& thread) {
   if (thread.armed || in_use(thread.process->hardware)) (void)load(thread, {});
 }
 
 /// They may have changed while nobody could reach the thread.
-void Tracer::renew_debug_registers(Thread& thread) {
+void renew_debug_registers(Thread& thread) {
   (void)load(thread, thread.process->hardware);
 }
 
-Status Tracer::insert_hardware(Process& process, Kind kind, uint64_t at, uint32_t size) {
+Status insert_hardware(const ThreadTable& threads, Process& process, Kind kind, uint64_t at,
+                       uint32_t size) {
   std::array<HardwareSlot, 4> slots = process.hardware;
   if (size == 0 && kind != Kind::Hardware) return {Errc::InvalidArgument, "nothing to watch"};
   for (const Piece& piece : pieces(kind, at, size)) {
@@ -96,46 +101,35 @@ Status Tracer::insert_hardware(Process& process, Kind kind, uint64_t at, uint32_
     if (found == nullptr) return {Errc::Limit, "all four debug registers are in use"};
     *found = {kind, piece.address, piece.size, found->users + 1};
   }
-  for (Thread* thread : threads_.threads_of(process)) {
+  for (Thread* thread : threads.threads_of(process)) {
     if (thread->run != Run::Stopped || load(*thread, slots) || errno == ESRCH) continue;
     const int why = errno;
-    for (Thread* other : threads_.threads_of(process)) load(*other, process.hardware);
+    for (Thread* other : threads.threads_of(process)) load(*other, process.hardware);
     return errno_error(why, fmt::format("debug registers for 0x{:x}", at), Errc::Target);
   }
   process.hardware = slots;
   return {};
 }
 
-Status Tracer::remove_hardware(Process& process, Kind kind, uint64_t at, uint32_t size) {
+Status remove_hardware(const ThreadTable& threads, Process& process, Kind kind, uint64_t at,
+                       uint32_t size) {
   for (const Piece& piece : pieces(kind, at, size))
     for (HardwareSlot& slot : process.hardware)
       if (slot.users > 0 && slot.kind == kind && slot.address == piece.address &&
           slot.size == piece.size)
         --slot.users;
-  for (Thread* thread : threads_.threads_of(process))
+  for (Thread* thread : threads.threads_of(process))
     if (thread->run == Run::Stopped) load(*thread, process.hardware);
   return {};
 }
 
-std::optional<StopEvent> Tracer::watch_event(Thread& thread) {
-  const auto& slots = thread.process->hardware;
-  if (!in_use(slots)) return std::nullopt;
+uint64_t take_hit_registers(Thread& thread) {
+  if (!in_use(thread.process->hardware)) return 0;
   errno = 0;
   const long dr6 = trace(PTRACE_PEEKUSER, thread.tid, debug_register(6), uint64_t{0});
-  if (errno != 0 || (dr6 & 0xf) == 0) return std::nullopt;
+  if (errno != 0 || (dr6 & 0xf) == 0) return 0;
   trace(PTRACE_POKEUSER, thread.tid, debug_register(6), static_cast<uint64_t>(dr6 & ~0xfl));
-  for (size_t i = 0; i < slots.size(); ++i) {
-    if ((dr6 >> i & 1) == 0 || slots[i].users == 0) continue;
-    StopEvent event = event_of(StopEvent::Kind::Watchpoint, thread);
-    event.address = slots[i].address;
-    if (slots[i].kind == Kind::Hardware) {
-      // The kernel lets the thread run the instruction when it goes on (the resume flag).
-      if (!filter_tells(thread, Kind::Hardware, event.address)) continue;
-      event.kind = StopEvent::Kind::Hardware;
-    }
-    return event;
-  }
-  return std::nullopt;
+  return static_cast<uint64_t>(dr6 & 0xf);
 }
 
 }  // namespace tracewell::target::live
