@@ -7,6 +7,7 @@
 #include "target/linux/images/facts.h"
 #include "target/linux/images/thread_locals.h"
 #include "target/linux/kernel/compat32.h"
+#include "target/linux/threads/caught_calls.h"
 #include "target/linux/threads/debug_registers.h"
 #include "target/linux/threads/sample.h"
 #include "target/linux/tracer.h"
@@ -176,7 +177,7 @@ class LinuxSystemCalls final : public SystemCalls {
     const Process* const process = tracer_.threads().find_process(pid);
     if (!on && process != nullptr && !process->catches_calls) return {};
     tracer_.one_by_one().hold_all();  // how a thread runs is settled when it starts
-    const Status done = tracer_.catch_system_calls(pid, on, std::move(only));
+    const Status done = live::catch_system_calls(tracer_.threads(), pid, on, std::move(only));
     tracer_.one_by_one().let_on();
     return done;
   }
@@ -337,7 +338,7 @@ Status LinuxTarget::read_registers(Tid tid, std::span<uint8_t> block) {
     std::ranges::copy(thread->sample->block, block.begin());
     return {};
   }
-  tracer_.late().look_again(*thread);
+  tracer_.look_again(*thread);
   if (thread->run == Run::Late) return tracer_.late().read_block(*thread, block);
   return tracer_.registers().read(*thread, block);
 }

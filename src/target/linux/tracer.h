@@ -17,10 +17,14 @@
 #include "target/linux/memory/late_pages.h"
 #include "target/linux/programs/terminal.h"
 #include "target/linux/stops/late.h"
+#include "target/linux/stops/let_go.h"
 #include "target/linux/stops/one_by_one.h"
+#include "target/linux/stops/starter.h"
 #include "target/linux/stops/stop_collector.h"
+#include "target/linux/stops/stopper.h"
 #include "target/linux/stops/unborn.h"
 #include "target/linux/stops/wishes.h"
+#include "target/linux/threads/caught_calls.h"
 #include "target/linux/threads/register_blocks.h"
 #include "target/linux/threads/thread_table.h"
 #include "target/linux/threads/tracee.h"
@@ -35,7 +39,11 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
       : gives_up(std::move(quits)),
         threads_(*this),
         options_(options),
-        stops_(threads_, *this, gives_up) {}
+        stops_(threads_, *this, gives_up),
+        late_(threads_, registers_, options_.notice),
+        let_go_(threads_, stops_),
+        starter_(registers_),
+        stopper_(threads_, stops_, late_, gives_up) {}
   ~Tracer();
 
   ThreadTable& threads() { return threads_; }
@@ -46,6 +54,8 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   OneByOne& one_by_one() { return one_by_one_; }  // non-stop
   LiveFastSites& fast() { return fast_; }
   Late& late() { return late_; }
+  LetGo& let_go() { return let_go_; }
+  Stopper& stopper() { return stopper_; }
   Unborn& unborn() { return unborn_; }
 
   // --- waiting (waiting.cc)
@@ -58,11 +68,12 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   Status resume(std::span<const ResumeAction> actions);
   void interrupt() { interrupt_wanted_ = true; }
   void stop_all();
-  void quiesce(Thread& but);  // stops the others of this memory; wait() starts them again
   /// Starts a stopped thread, past the site where it stands if that was counted.
   void go(Thread& thread, int signal = 0);
-  void start(Thread& thread, bool step, int signal, std::optional<uint64_t> from = {});
   void park(Thread& thread), end_sample(Thread& thread, int signal);
+  /// If one that was given up has stopped since, while everything stands still, it stands like the
+  /// others.
+  void look_again(Thread& thread);
   void settle(Thread& thread);  // takes the pc out of a copy
   void detach_thread(Thread& thread, int signal);
 
@@ -92,11 +103,7 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   void handler_entered(Thread& thread), forget_handler(Thread& thread);
   bool returned_to_site(Thread& thread);
 
-  // --- system calls that the debugger wants to see (system_calls.cc)
-  Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only);
-  bool catches(const Thread& thread, int64_t number) const;
   Decision system_call_event(Thread& thread, StopEvent::Kind kind, int64_t number);
-  bool steps_into_caught_call(Thread& thread);
 
   // --- sites and their copies (sites.cc); mapping memory into the program (inject.cc)
   Status insert_site(Pid pid, uint64_t address), remove_site(Pid pid, uint64_t address);
@@ -114,12 +121,10 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   Status detach(Pid pid), kill(Pid pid);
 
   const std::function<bool()> gives_up;
-  uint64_t trace_options(bool launched) const;
 
  private:
   friend class Attaching;
   friend class Hit;
-  friend class Late;
   friend class LiveFastSites;
   friend class OneByOne;
   friend class Unborn;
@@ -130,15 +135,16 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   void on_status(Tid tid, int status) override;
   std::vector<Tid> others() const override;
   void on_lingering(Tid tid) override;
+  void on_let_go_status(Tid tid, int status);
+  bool look_at_let_go();  // true: some have not stopped yet
+  void stay_for_lent();
   std::optional<StopEvent> handle_next(), take_pending(), interrupted_event();
   void forget_last_threads();
   bool still_true(Thread& thread), leader_waits(const Thread& leader), anything_runs();
   void give_way(StopEvent& event);
-  void ask_to_stop(Thread& thread), let_come(Thread& thread), park_ready();
-  bool let_trap_come(Thread& thread);
+  void park_ready();
   void await_all_stopped();
   void start_resumed();
-  bool wants_step(const Thread& thread) const;
   void system_call_left(Thread& thread), tell_refusals(Thread& thread);
   Decision child_born(Thread& thread, Pid child, StopEvent::Kind kind);
   void release(const std::shared_ptr<AddressSpace>& space);
@@ -149,6 +155,10 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   LinuxOptions options_;
   RegisterBlocks registers_;
   StopCollector stops_;
+  Late late_;
+  LetGo let_go_;
+  Starter starter_;
+  Stopper stopper_;
   LatePages late_pages_;
   Terminal terminal_;
   std::vector<Tid> rivals_;           // parked at breakpoints of the debugger's
@@ -161,7 +171,6 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   Wishes wishes_;
   OneByOne one_by_one_{*this};
   LiveFastSites fast_{*this};
-  Late late_{*this};
   Unborn unborn_{*this};
 };
 

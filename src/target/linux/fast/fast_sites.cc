@@ -526,7 +526,7 @@ void LiveFastSites::abandon(std::span<Process* const> processes) {
     spaces.push_back(process->space);
     for (Thread* thread : tracer_.threads().threads_of(*process)) {
       if (thread->run != Run::Running && thread->run != Run::Listening) continue;
-      tracer_.ask_to_stop(*thread);
+      ask_to_stop(*thread);
       moving.push_back(thread->tid);
     }
   }

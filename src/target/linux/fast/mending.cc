@@ -235,13 +235,13 @@ void LiveFastSites::mend(Thread& thread, int signal, uint64_t address) {
   if (!had_handler(handlers.get(), thread, signal)) return;
   const auto status = read_proc(thread.tid, "status");
   if (!status || catches(*status, signal)) return;
-  tracer_.quiesce(thread);
+  tracer_.stopper().quiesce(thread);
   if (thread.run == Run::Stopped && !thread.fresh) put_back(thread, signal);
 }
 
 /// Its load has failed, and another stop came first: the signal's. Null: it does not come.
 Thread* LiveFastSites::let_signal_come(Tid tid) {
-  tracer_.let_come(*tracer_.threads().find(tid));
+  let_come(*tracer_.threads().find(tid));
   const bool came = tracer_.stops().await_within(tid, kSecond) == Waited::Stopped;
   return came ? tracer_.threads().find(tid) : nullptr;
 }
@@ -276,7 +276,7 @@ bool LiveFastSites::before_signal(Thread& thread, int signal) {
   take_newer_handlers(*space);
   const auto status = read_proc(tid, "status");
   if (status && !catches(*status, signal)) {
-    tracer_.quiesce(thread);
+    tracer_.stopper().quiesce(thread);
     if (thread.run != Run::Stopped) return false;
     put_back_first(*space, tid, signal);
     if (tracer_.threads().find(tid) != &thread || thread.run != Run::Stopped) return false;

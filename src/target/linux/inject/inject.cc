@@ -150,7 +150,7 @@ Status Tracer::lend_for_calls(Thread& thread) {
   if (space.system_call_at == 0 || !is_system_call(space, space.system_call_at))
     space.system_call_at = find_system_call(space, thread.tid, gives_up);
   if (space.system_call_at == 0) return {Errc::Target, "no system call instruction found"};
-  return Lent::lend(*this, thread);
+  return Lent::lend(thread);
 }
 
 /// Behind lend_for_calls(), as often as one likes, and until it fails.

@@ -155,11 +155,11 @@ bool Lent::make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]) 
 }
 
 /// Filters and dispatchers of system calls are the program's, and not for ours.
-Status Lent::lend(Tracer& tracer, Thread& thread) {
+Status Lent::lend(Thread& thread) {
   if (!thread.doing.may(Doing::Turn::Lend))
     return {Errc::Target, fmt::format("thread {} is in the middle of something else", thread.tid)};
   auto lent = std::make_shared<Lent>();
-  lent->options = tracer.trace_options(!thread.process->attached);
+  lent->options = trace_options(!thread.process->attached);
   const auto status = proc_status(thread.tid);
   lent->filtered = !status || status->seccomp != 0;
   if (lent->filtered && !lent->can_suspend_filters(thread.tid))

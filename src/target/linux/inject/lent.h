@@ -27,7 +27,7 @@ struct Lent {
   bool skipped = false;   // the call is not to be made any more
   std::vector<siginfo_t> sent;  // signals that came meanwhile, of somebody's
 
-  static Status lend(Tracer& tracer, Thread& thread);
+  static Status lend(Thread& thread);
   /// To the exit of the call, whose registers are set: true. The program may have had the thread
   /// led elsewhere, or others write over the instruction: no other call than ours is let through.
   static bool make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]);

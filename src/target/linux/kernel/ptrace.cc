@@ -120,6 +120,12 @@ void return_into(const Sequence& sequence, Tid tid) {
   trace(PTRACE_POKEDATA, tid, sequence.at, sequence.descriptor);
 }
 
+uint64_t trace_options(bool launched) {
+  return PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+         PTRACE_O_TRACEVFORKDONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT |
+         (launched ? PTRACE_O_EXITKILL : 0);
+}
+
 int tgkill(Pid pid, Tid tid, int signal) {
   return static_cast<int>(syscall(SYS_tgkill, pid, tid, signal));
 }

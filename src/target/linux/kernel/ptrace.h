@@ -86,6 +86,9 @@ void return_into(const Sequence& sequence, Tid tid);
 
 constexpr uint64_t kTrapFlag = 0x100;  // in eflags: a trap after each instruction
 
+/// What we want to be told of. `launched`: the program ends with us.
+uint64_t trace_options(bool launched);
+
 int tgkill(Pid pid, Tid tid, int signal);
 /// A signal that we took from the thread, with what came with it. The kernel lets us say that only
 /// of one that was queued with a value (sigqueue(3), timers); any other is from us now.

@@ -131,12 +131,6 @@ class Attaching {
   bool gave_up_ = false;     // everything that was attached, by the last seize()
 };
 
-uint64_t Tracer::trace_options(bool launched) const {
-  return PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
-         PTRACE_O_TRACEVFORKDONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT |
-         (launched ? PTRACE_O_EXITKILL : 0);
-}
-
 /// One that the process had before it called exec, whose id the caller of that has now. We are not
 /// told, since we did not trace that one.
 bool Attaching::is_replaced(const Thread& leader) {
@@ -146,7 +140,7 @@ bool Attaching::is_replaced(const Thread& leader) {
 /// 0, or why not. What happens to those that we have already is taken note of while it waits.
 int Attaching::seize_patiently(Tid tid) {
   for (;;) {
-    const int why = seize_thread(tracer_.stops().nudger(), tid, tracer_.trace_options(false));
+    const int why = seize_thread(tracer_.stops().nudger(), tid, trace_options(false));
     if (why != EINTR || patience_.over()) return why;
     while (tracer_.stops().wait_once(false)) {
     }
@@ -194,11 +188,11 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
         if (!is_replaced(*known)) continue;
         tracer_.threads().remove_process(pid);
       }
-      if (tracer_.late().has_ours(tid)) (void)tracer_.stops().take_status(tid);
-      if (tracer_.late().has_ours(tid))  // its own registers would be lost
+      if (tracer_.let_go().has_ours(tid)) (void)tracer_.stops().take_status(tid);
+      if (tracer_.let_go().has_ours(tid))  // its own registers would be lost
         return give_up(pid, fmt::format("its thread {} is still in the middle of what tracing made "
                                         "it do before, and does not stop", tid));
-      const auto ours = tracer_.late().take_back(tid);  // it has not stopped since, and may now
+      const auto ours = tracer_.let_go().take_back(tid);  // it has not stopped since, and may now
       const int why = ours ? 0 : seize_patiently(tid);
       if (why == 0 && !is_ours(tid)) {
         tracer_.threads().remove_process(pid);  // what was known is of the old program
@@ -208,7 +202,7 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
       Process* process = tracer_.threads().find_process(pid);
       if (why == 0 && !is_of(tid, pid, process != nullptr ? nullptr : shared.get())) {
         trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
-        tracer_.late().let_go(tid);
+        tracer_.let_go().add(tid);
         continue;
       }
       if (why == EINTR)
@@ -223,7 +217,7 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
         auto space = shared ? Result(shared) : AddressSpace::open(tid);
         if (!space.ok()) {
           trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
-          tracer_.late().let_go(tid);
+          tracer_.let_go().add(tid);
           unreadable = std::move(space).error();  // it ends; another one may not
           continue;
         }
@@ -311,7 +305,7 @@ Status Attaching::await_seized(const AddressSpace& space) {
         tracer_.unborn().leader_exits();
       }
       const Run run = thread->run;
-      if (run == Run::Running || run == Run::Listening) tracer_.ask_to_stop(*thread);
+      if (run == Run::Running || run == Run::Listening) ask_to_stop(*thread);
       if (run == Run::Stopped || run == Run::Exiting || run == Run::Late) continue;
       moving.push_back(thread->tid);
       last = thread;
@@ -362,7 +356,7 @@ Status Attaching::seize_and_stop(Pid pid) {
   const Thread* leader = nullptr;
   do {
     auto seized = seize(pid, nullptr);
-    for (; !seized.ok() && (tracer_.late().is_leaving(pid) || is_free(pid)) && left > 0; --left) {
+    for (; !seized.ok() && (tracer_.let_go().has(pid) || is_free(pid)) && left > 0; --left) {
       if (patience_.over()) break;
       pause_for(kPauseMaxNs);
       while (tracer_.stops().wait_once(false)) {
@@ -398,7 +392,7 @@ void Tracer::give_up_threads(const AddressSpace& space) {
       detach_thread(*thread, signal_for_detach(*this, *thread));
     else if (thread->run != Run::Exiting) {
       ask_to_stop(*thread);
-      late_.let_go(*thread);
+      let_go_.add(*thread);
     }
   }
   std::vector<Pid> gone;
@@ -420,7 +414,7 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   if (status->state == 'Z' && task_ids(pid).size() <= 1) return why_not(pid, EPERM);
   TW_RETURN_IF_ERROR(stops_.prepare());
   stops_.look_for_foreign_children();
-  late_.release();
+  (void)look_at_let_go();
   if (Status stopped = Attaching(*this).seize_and_stop(pid); !stopped) {
     std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
     unborn_.see_off();
@@ -583,7 +577,7 @@ Tracer::~Tracer() {
       (void)kill(pid);
     }
   unborn_.see_off();
-  late_.stay_for_lent();
+  stay_for_lent();
 }
 
 }  // namespace tracewell::target::live

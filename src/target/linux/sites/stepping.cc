@@ -52,12 +52,12 @@ constexpr int64_t kEntryNs = 2 * kSecond;
 /// on then, and finds the trap when it is read again.
 void Tracer::step_in_place(Thread& thread, uint64_t address) {
   (void)regs_of(thread);
-  if (!wants_step(thread) && pop_flags(thread)) return start(thread, false, 0);
+  if (!wants_step(thread) && pop_flags(thread)) return starter_.start(thread, false, 0);
   const std::shared_ptr<AddressSpace> space = thread.process->space;
-  quiesce(thread);
+  stopper_.quiesce(thread);
   if (thread.run != Run::Stopped) return;
   (void)space->expose(address, true);
-  start(thread, true, 0);
+  starter_.start(thread, true, 0);
   Waited waited = stops_.await_within(thread.tid, kInPlaceNs);
   while (waited == Waited::GaveUp && may_run(thread.tid) && !(gives_up && gives_up()))
     waited = stops_.await_within(thread.tid, kInPlaceNs);
@@ -78,11 +78,11 @@ void Tracer::step_in_place(Thread& thread, uint64_t address) {
 /// and its children all see the pc behind the original.
 void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
   const std::shared_ptr<AddressSpace> space = thread.process->space;
-  quiesce(thread);
+  stopper_.quiesce(thread);
   if (thread.run != Run::Stopped) return;
   (void)space->expose(address, true);
   thread.doing.enter_site(address);
-  start(thread, false, 0);
+  starter_.start(thread, false, 0);
   const Waited waited = stops_.await_within(thread.tid, kEntryNs);
   (void)space->expose(address, false);
   if (waited == Waited::Gone) return;
@@ -100,7 +100,7 @@ void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
   if (catches(thread, number)) return;  // fresh as it is, it gets its turn to be told
   thread.fresh = false;
   thread.call = {number, is_sigreturn(regs_of(thread), *space)};
-  start(thread, wants_step(thread), 0);
+  starter_.start(thread, wants_step(thread), 0);
 }
 
 /// The kernel restarts a call two bytes before where it ends: for SYSENTER, and 32-bit SYSCALL,

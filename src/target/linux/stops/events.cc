@@ -179,6 +179,15 @@ std::optional<StopEvent> Tracer::watch_event(Thread& thread) {
   return std::nullopt;
 }
 
+/// At the entry or the return.
+Decision Tracer::system_call_event(Thread& thread, StopEvent::Kind kind, int64_t number) {
+  if (!catches(thread, number)) return {};
+  settle(thread);
+  StopEvent event = event_of(kind, thread);
+  event.system_call = number;
+  return {0, event};
+}
+
 void Tracer::process_gone(Thread& last, int status) {
   Process& process = *last.process;
   // Without a thread nobody could ask for what comes after the end of one.

@@ -162,7 +162,7 @@ void Tracer::pass(Thread& thread, uint64_t address, Patch& patch) {
   switch (*patch.how) {
     case machine::DisplacedCode::How::Copy:
       set_pc(thread, patch.copy);
-      return start(thread, wants_step(thread), 0);
+      return starter_.start(thread, wants_step(thread), 0);
     case machine::DisplacedCode::How::SystemCall: return system_call_in_place(thread, address);
     case machine::DisplacedCode::How::InPlace: return step_in_place(thread, address);
   }
@@ -203,7 +203,7 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
     if (!space.fast->place_of(now.rip)->exact && !fast_.leave(thread)) return {};
     const auto place = space.fast->place_of(regs_of(thread).rip);
     if (place && !place->done && place->pc == from) {
-      if (!parking) start(thread, true, 0);
+      if (!parking) starter_.start(thread, true, 0);
       return {};
     }
     settle(thread);
@@ -211,7 +211,7 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
   if (const PlacedCopy* copy = space.copy_at(now.rip)) {
     const machine::CopyPoint* point = copy->code.find(now.rip - copy->at);
     if (point != nullptr && !point->done && point->offset != 0) {  // half way
-      if (!parking) start(thread, true, 0);
+      if (!parking) starter_.start(thread, true, 0);
       return {};
     }
     settle(thread);

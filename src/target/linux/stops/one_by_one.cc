@@ -53,7 +53,7 @@ void OneByOne::want_stop(Thread& thread, StopEvent::Kind kind) {
   if (thread.stop_wanted && thread.sampling != Sampling::No) thread.sampling = Sampling::ThenStop;
   if (thread.stop_wanted) return;
   thread.stop_wanted = kind;
-  if (is_moving(thread)) tracer_.ask_to_stop(thread);
+  if (is_moving(thread)) ask_to_stop(thread);
   else tracer_.something_pending_ = true;
 }
 
@@ -150,7 +150,7 @@ void OneByOne::hold_one(AddressSpace& space) {
     for (; asked < able.size() && asked <= std::min(turns, kAskedMax - 1); ++asked)
       if (Thread* const thread = tracer_.threads().find(able[asked]);
           thread && thread->run == Run::Running)
-        tracer_.ask_to_stop(*thread);
+        ask_to_stop(*thread);
     if (asked == 0) return;
     if (tracer_.stops().take_each(std::span(able).first(asked)) == 0) pause_for(kPauseNs);
     tracer_.park_ready();
@@ -202,7 +202,7 @@ std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
     return std::nullopt;
   }
   if (thread.run != Run::Stopped) {  // half way through something; the request went with the stop
-    if (is_moving(thread)) tracer_.ask_to_stop(thread);
+    if (is_moving(thread)) ask_to_stop(thread);
     return std::nullopt;
   }
   tracer_.settle(thread);

@@ -4,9 +4,6 @@
 
 #include <sys/wait.h>
 
-#include "base/urgency.h"
-#include "target/linux/kernel/compat32.h"
-#include "target/linux/kernel/seccomp_filter.h"
 #include "target/linux/threads/debug_registers.h"
 #include "target/linux/threads/trap_flag.h"
 #include "target/linux/tracer.h"
@@ -14,19 +11,8 @@
 namespace tracewell::target::live {
 namespace {
 
-// Until a thread is given up that neither stops nor waits in the kernel for something (Late has
-// how long for those). One that is about to run on a busy machine stops at once, then.
+// Until an interrupt is told of a thread that is on its way out, since no other one stops.
 constexpr int64_t kNoStopNs = 2 * kSecond, kNoStopAtEndNs = 300 * kMilli;
-constexpr int64_t kStopNs = 10 * kSecond, kStopAtEndNs = 5 * kSecond;
-
-// Of so few threads that are to stop, a wait ends with the first.
-constexpr size_t kFewThreads = 16;
-
-/// For more, it takes as long as it took to look at them all, more or less.
-int64_t pause_ns(size_t threads) {
-  constexpr int64_t kEachNs = 1000;
-  return std::min(static_cast<int64_t>(threads) * kEachNs, kPauseMaxNs);
-}
 
 /// A signal can be handed over only where one was about to be delivered. Elsewhere it is sent, and
 /// passed when it comes back as a stop: the result is 0 then.
@@ -37,40 +23,7 @@ int deliverable(Thread& thread, int signal) {
   return 0;
 }
 
-/// Before a thread leaves a stop that may have interrupted a call.
-void avoid_forbidden_restart(Thread& thread) {
-  if (!is_signal_stop(thread.status) && stop_event(thread.status) != kEventStop) return;
-  user_regs_struct& regs = regs_of(thread);
-  if (!restart_is_forbidden(thread.tid, regs)) return;
-  begin_call_anew(regs);
-  thread.regs_state = Thread::Registers::Changed;
-}
-
 }  // namespace
-
-bool Tracer::wants_step(const Thread& thread) const {
-  return thread.trace_step ||
-         (thread.resumed && thread.action != ResumeAction::Kind::Continue);
-}
-
-/// An interrupt overtakes the SIGTRAP of an int3 or of a step that has just happened: the pc is
-/// behind the int3 already, and whoever looks at the thread now, or lets go of it, is misled.
-bool Tracer::let_trap_come(Thread& thread) {
-  if (stop_event(thread.status) != kEventStop || !trap_is_pending(thread.tid)) return false;
-  let_come(thread);
-  return true;
-}
-
-/// What is pending stops it again, before anything runs.
-void Tracer::let_come(Thread& thread) {
-  (void)flush_regs(thread);
-  thread.run = Run::Running;
-  thread.fresh = false;
-  thread.asked = true;  // it stops by itself
-  thread.left_group_stop = is_group_stop(thread.status);
-  thread.regs_state = Thread::Registers::Unknown;
-  trace(PTRACE_CONT, thread.tid, 0, uint64_t{0});
-}
 
 void Tracer::go(Thread& thread, int signal) {
   if (thread.run != Run::Stopped) return;
@@ -93,62 +46,26 @@ void Tracer::go(Thread& thread, int signal) {
   const auto steps_original = [&] {
     return wants_step(thread) && thread.process->space->find(regs_of(thread).rip) == nullptr;
   };
+  const auto start = [&](bool step, std::optional<uint64_t> from = {}) {
+    if (FaultHandlers::is_of_a_fault(signal) && thread.process->space->fast &&
+        !fast_.before_signal(thread, signal))
+      return;
+    starter_.start(thread, step, signal, from);
+  };
   if (signal != 0 && (passes || steps_original()) && pop_flags(thread)) {
     if (counted.here()) counted.drop();
-    return start(thread, wants_step(thread), signal);
+    return start(wants_step(thread));
   }
   if (signal != 0 && !counted.site()) forget_handler(thread);
   // Whether a handler runs is the kernel's business. If one does, the thread stops at its start.
-  if (signal != 0 && counted.site()) return start(thread, true, signal);
+  if (signal != 0 && counted.site()) return start(true);
   if (passes) return pass(thread, *here, *patch);
   if (behind && patch == nullptr) {
     counted.drop();
     set_pc(thread, *behind);
-    return start(thread, wants_step(thread), signal, here);
+    return start(wants_step(thread), here);
   }
-  start(thread, wants_step(thread), signal);
-}
-
-/// `from`: where the program was before the step, if it is in code of ours by now.
-void Tracer::start(Thread& thread, bool step, int signal, std::optional<uint64_t> from) {
-  if (FaultHandlers::is_of_a_fault(signal) && thread.process->space->fast &&
-      !fast_.before_signal(thread, signal))
-    return;
-  const bool vfork = stop_event(thread.status) == PTRACE_EVENT_VFORK;
-  if (vfork && seen(*thread.process)) {
-    thread.last_block.resize(registers_.map_of(*thread.process).layout().size_bytes);
-    if (!registers_.read(thread, thread.last_block).ok()) thread.last_block.clear();
-  }
-  // A signal's handler comes before the instruction.
-  if (step && signal == 0 && steps_into_caught_call(thread)) step = false;
-  const SingleStep* const last = thread.doing.step();
-  if (step || last != nullptr) (void)regs_of(thread);  // without our trap flag
-  if (step) {
-    const FastCode* const code = thread.process->space->fast.get();
-    SingleStep next = look_at_flags(thread);
-    next.enters_handler = signal != 0;
-    if (code == nullptr || !code->inside(thread.regs.rip)) next.from = thread.regs.rip;
-    else next.from = from || last == nullptr ? from : last->from;
-    thread.doing.begin_step(next);
-  } else {
-    thread.doing.run();
-  }
-  avoid_forbidden_restart(thread);
-  (void)flush_regs(thread);  // fails when it was killed, as does the next
-  int request = step ? PTRACE_SINGLESTEP : PTRACE_CONT;
-  if (!step && thread.watches_system_calls()) request = PTRACE_SYSCALL;
-  thread.run = vfork ? Run::VforkWait : Run::Running;
-  if (!step && is_group_stop(thread.status)) {
-    request = PTRACE_LISTEN;
-    thread.run = Run::Listening;
-  }
-  if (std::exchange(thread.left_group_stop, false) && request != PTRACE_LISTEN)
-    trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});  // and it will be found in that stop
-  if (request == PTRACE_CONT) thread.call.reset();  // its exit will not be seen
-  thread.fresh = false;
-  thread.asked = false;
-  thread.regs_state = Thread::Registers::Unknown;
-  trace(request, thread.tid, 0, static_cast<uint64_t>(signal));
+  start(wants_step(thread));
 }
 
 void Tracer::settle(Thread& thread) {
@@ -169,6 +86,11 @@ void Tracer::settle(Thread& thread) {
   thread.counted.settle(copy->site);
 }
 
+void Tracer::look_again(Thread& thread) {
+  if (thread.run != Run::Late || stops_.take_status(thread.tid) != Came::Status) return;
+  if (thread.run == Run::Stopped && thread.fresh) park(thread);
+}
+
 void Tracer::park(Thread& thread) {
   if (let_trap_come(thread)) return;
   thread.fresh = false;
@@ -183,11 +105,6 @@ void Tracer::park(Thread& thread) {
   }
 }
 
-void Tracer::ask_to_stop(Thread& thread) {
-  if (std::exchange(thread.asked, true)) return;
-  trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
-}
-
 void Tracer::park_ready() {
   while (stops_.ready() != 0) {
     Thread* thread = threads_.find(stops_.take_next_ready());
@@ -196,39 +113,7 @@ void Tracer::park_ready() {
 }
 
 void Tracer::await_all_stopped() {
-  const auto moving = [](const Thread& thread) {
-    return thread.run == Run::Starting || thread.run == Run::Running ||
-           thread.run == Run::Listening;
-  };
-  const auto waited_for = [&](const Thread& thread) {
-    return moving(thread) && !thread.process->leaving;
-  };
-  const auto is_waited_for = [&](Tid tid) {
-    const Thread* const thread = threads_.find(tid);
-    return thread != nullptr && waited_for(*thread);
-  };
-  const Urgent urgent;
-  const Nudger::Wait nudged(stops_.nudger());
-  Patience patience(kStopNs, gives_up, kStopAtEndNs);
-  std::vector<Tid> moving_now;  // those that have been asked
-  for (;;) {
-    park_ready();
-    std::erase_if(moving_now, [&](Tid tid) { return !is_waited_for(tid); });
-    // Again only when all of these stand still: others may have come since.
-    if (moving_now.empty())
-      for (Thread* thread : threads_.all()) {
-        if (!waited_for(*thread)) continue;
-        if (thread->run != Run::Starting) ask_to_stop(*thread);
-        moving_now.push_back(thread->tid);
-      }
-    if (moving_now.empty()) return;
-    const size_t came = stops_.take_each(moving_now);
-    if (late_.look(patience, waited_for) || 2 * came >= moving_now.size()) continue;
-    // Who looks at all of them for each that stops looks as often as there are threads, squared.
-    const bool many = moving_now.size() > kFewThreads;
-    if (came == 0 && !stops_.wait_once(!many) && !many) return;
-    if (many) pause_for(pause_ns(moving_now.size()));
-  }
+  stopper_.stop_all([this] { park_ready(); });
 }
 
 void Tracer::stop_all() {
@@ -239,26 +124,6 @@ void Tracer::stop_all() {
     // What the debugger wants next is not known: it looks where the thread is.
     if (thread->pending && thread->pending->kind == StopEvent::Kind::Stepped)
       thread->pending.reset();
-  }
-}
-
-void Tracer::quiesce(Thread& but) {
-  const auto in_the_way = [&](const Thread& thread) {
-    return &thread != &but && thread.run == Run::Running &&
-           thread.process->space == but.process->space;
-  };
-  const Nudger::Wait nudged(stops_.nudger());
-  Patience patience(kStopNs, gives_up, kStopAtEndNs);
-  for (;;) {
-    bool waits = false;
-    for (Thread* thread : threads_.all()) {
-      if (!in_the_way(*thread)) continue;
-      waits = true;
-      ask_to_stop(*thread);
-    }
-    if (!waits || but.run == Run::Exiting) return;
-    if (late_.look(patience, in_the_way)) continue;
-    if (!stops_.wait_once(true)) return;
   }
 }
 
@@ -294,7 +159,7 @@ Status Tracer::resume(std::span<const ResumeAction> actions) {
   for (const ResumeAction& action : actions) {
     Thread* thread = is_there(action) ? threads_.find(action.tid) : nullptr;
     if (thread == nullptr) continue;
-    late_.look_again(*thread);
+    look_again(*thread);
     if (thread->sample != nullptr) end_sample(*thread, action.signal);
     if (thread->run != Run::Stopped && thread->run != Run::VforkWait && thread->run != Run::Late)
       continue;

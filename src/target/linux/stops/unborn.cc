@@ -98,8 +98,8 @@ Tid Unborn::told_by(Tid creator, Pid pid, uint64_t noted) {
   const Thread* known = tracer_.threads().find(child);
   if (known != nullptr && (second || known->run != Run::Exiting)) return 0;
   if (known != nullptr) forget(*known);
-  if (tracer_.late().is_leaving(child) && second) return 0;
-  (void)tracer_.late().take_back(child);  // it was another one's number
+  if (tracer_.let_go().has(child) && second) return 0;
+  (void)tracer_.let_go().take_back(child);  // it was another one's number
   return child;
 }
 
@@ -191,10 +191,10 @@ bool Unborn::may_be_told(Tid tid, const One& one) {
     });
     if (threads.empty() || !may_have_made(pid, status)) continue;
     for (Thread* thread : threads)
-      if (thread->run == Run::Running) tracer_.ask_to_stop(*thread);
+      if (thread->run == Run::Running) ask_to_stop(*thread);
     some = true;
   }
-  return some || tracer_.late().any_of([&](Pid pid) { return may_have_made(pid, status); });
+  return some || tracer_.let_go().any_of([&](Pid pid) { return may_have_made(pid, status); });
 }
 
 /// nullptr: it has its memory for itself, as far as we trace.
@@ -302,7 +302,7 @@ void Unborn::look() {
 bool Unborn::has_strangers() const {
   return std::ranges::any_of(process_ids(), [this](Pid pid) {
     if (tracer_.stops().is_bell(pid) || tracer_.threads().find(pid) != nullptr ||
-        tracer_.stops().is_dying(pid) || tracer_.late().is_leaving(pid))
+        tracer_.stops().is_dying(pid) || tracer_.let_go().has(pid))
       return false;
     const auto status = proc_status(pid);
     return status && status->tracer == gettid() && status->state != 'Z';

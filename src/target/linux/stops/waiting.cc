@@ -8,14 +8,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "target/linux/inject/lent.h"
+#include "target/linux/threads/debug_registers.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
 
 void Tracer::on_status(Tid tid, int status) {
   const bool executes = WIFSTOPPED(status) && stop_event(status) == PTRACE_EVENT_EXEC;
-  if (executes) late_.exec_happened(tid);
-  if (late_.is_leaving(tid)) return late_.on_status(tid, status);
+  if (executes) let_go_.exec_happened(tid);
+  if (let_go_.has(tid)) return on_let_go_status(tid, status);
   if (executes) exec_happened(tid);
   const uint64_t now = unborn_.tick();
   Thread* thread = threads_.find(tid);
@@ -51,7 +53,10 @@ void Tracer::on_status(Tid tid, int status) {
     trace(PTRACE_CONT, tid, 0, uint64_t{0});
     return;
   }
-  if (thread->run == Run::Late && !late_.take_in(*thread, status)) return;
+  if (thread->run == Run::Late) {
+    if (thread->doing.lent() && !Lent::take_back(*thread, status)) return;
+    renew_debug_registers(*thread);
+  }
   thread->run = Run::Stopped;
   thread->regs_state = Thread::Registers::Unknown;
   thread->status = status;
@@ -83,7 +88,7 @@ bool Tracer::anything_runs() {
 int Tracer::look_after() {
   constexpr int kSoonMs = 20, kEndsMs = 100;
   constexpr size_t kBellsMax = 16;  // which come between the threads'
-  const bool awaits_some = late_.release();
+  const bool awaits_some = look_at_let_go();
   if (threads_.processes().empty()) return awaits_some ? kSoonMs : -1;
   stops_.look_for_foreign_children();
   stops_.take_ready(2 * threads_.by_number().size() + kBellsMax);

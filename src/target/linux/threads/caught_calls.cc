@@ -1,35 +1,29 @@
-// System calls that the debugger wants to be told of, at their entry and at their return. Threads
-// of such a process are run with PTRACE_SYSCALL; others never stop for it.
-#include "target/linux/tracer.h"
+#include "target/linux/threads/caught_calls.h"
+
+#include <set>
+
+#include "target/linux/threads/register_blocks.h"
 
 namespace tracewell::target::live {
 
-Status Tracer::catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) {
-  Process* process = threads_.find_process(pid);
+Status catch_system_calls(const ThreadTable& threads, Pid pid, bool on,
+                          std::vector<int64_t> only) {
+  Process* process = threads.find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   process->catches_calls = on;
   process->caught_calls = std::set<int64_t>(only.begin(), only.end());
   return {};
 }
 
-bool Tracer::catches(const Thread& thread, int64_t number) const {
+bool catches(const Thread& thread, int64_t number) {
   const Process& process = *thread.process;
   if (!process.catches_calls || !seen(process)) return false;
   return process.caught_calls.empty() || process.caught_calls.contains(number);
 }
 
-/// At the entry or the return.
-Decision Tracer::system_call_event(Thread& thread, StopEvent::Kind kind, int64_t number) {
-  if (!catches(thread, number)) return {};
-  settle(thread);
-  StopEvent event = event_of(kind, thread);
-  event.system_call = number;
-  return {0, event};
-}
-
 /// A single step over a system call tells neither of its entry nor of its return. Where they are
 /// caught, the thread is run into the call, which is as far as the instruction goes by itself.
-bool Tracer::steps_into_caught_call(Thread& thread) {
+bool steps_into_caught_call(Thread& thread) {
   if (!thread.process->catches_calls || !seen(*thread.process) || thread.call) return false;
   const auto code = thread.process->space->read_value<uint16_t>(regs_of(thread).rip);
   constexpr uint16_t kSyscall = 0x050f, kSysenter = 0x340f, kInt80 = 0x80cd;
