@@ -101,7 +101,7 @@ TEST(LinuxStanding, DoesNotWaitForAThreadInTheKernel) {
     const auto begin = std::chrono::steady_clock::now();
     tracer.one_by_one().hold_one(space);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, kMost);
-    const live::Thread* const thread = tracer.injectable(space);
+    const live::Thread* const thread = tracer.injector().injectable(space);
     held = thread != nullptr;
     EXPECT_TRUE(!held || thread->tid == program.pid());
   }

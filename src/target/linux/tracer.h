@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "target/linux/fast/fast_sites.h"
+#include "target/linux/inject/arenas.h"
+#include "target/linux/inject/injector.h"
 #include "target/linux/kernel/ptrace.h"
 #include "target/linux/linux_target.h"
 #include "target/linux/memory/late_pages.h"
@@ -43,7 +45,9 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
         late_(threads_, registers_, options_.notice),
         let_go_(threads_, stops_),
         starter_(registers_),
-        stopper_(threads_, stops_, late_, gives_up) {}
+        stopper_(threads_, stops_, late_, gives_up),
+        injector_(threads_, stops_, late_, gives_up),
+        arenas_(injector_, options_.map_memory, gives_up) {}
   ~Tracer();
 
   ThreadTable& threads() { return threads_; }
@@ -56,6 +60,7 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   Late& late() { return late_; }
   LetGo& let_go() { return let_go_; }
   Stopper& stopper() { return stopper_; }
+  Injector& injector() { return injector_; }
   Unborn& unborn() { return unborn_; }
 
   // --- waiting (waiting.cc)
@@ -105,15 +110,9 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
 
   Decision system_call_event(Thread& thread, StopEvent::Kind kind, int64_t number);
 
-  // --- sites and their copies (sites.cc); mapping memory into the program (inject.cc)
+  // --- sites and their copies (sites.cc)
   Status insert_site(Pid pid, uint64_t address), remove_site(Pid pid, uint64_t address);
   void prepare_copy(Thread& thread, uint64_t address, Patch& patch);
-  Result<int64_t> remote_system_call(Thread& thread, const uint64_t (&call)[7]);
-  void remote_unmap(Thread& thread, std::span<const pads::Range> some), unmap_arenas(Thread&);
-  Status lend_for_calls(Thread& thread), end_lent_calls(Thread& thread);
-  Result<int64_t> call_lent(Thread& thread, const uint64_t (&call)[7]);
-  Arena* arena_near(Thread& thread, uint64_t address);
-  Thread* injectable(AddressSpace& space, const Process* of = nullptr);  // null: of any
 
   // --- beginning and end (launch.cc, attach.cc)
   Result<StopEvent> launch(const Processes::LaunchOptions& options);
@@ -128,7 +127,6 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   friend class LiveFastSites;
   friend class OneByOne;
   friend class Unborn;
-  friend struct Lent;
   void on_added(Thread& thread) override;
   void on_removal(Thread& thread) override;
   void on_process_removed() override;
@@ -159,6 +157,8 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   LetGo let_go_;
   Starter starter_;
   Stopper stopper_;
+  Injector injector_;
+  Arenas arenas_;
   LatePages late_pages_;
   Terminal terminal_;
   std::vector<Tid> rivals_;           // parked at breakpoints of the debugger's

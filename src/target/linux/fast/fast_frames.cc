@@ -20,22 +20,22 @@ void LiveFastSites::to_block(const Found& found, std::span<uint8_t> block) {
   regs.es = found.es, regs.fs = found.fs, regs.gs = found.gs;
   regs.orig_rax = ~uint64_t{0};  // in no system call
   std::ranges::fill(block, uint8_t{0});
-  const RegisterMap& map = tracer_.registers().map_of_64_bit();
+  const RegisterMap& map = registers_.map_of_64_bit();
   map.to_block(regs, map.expand(found.vectors), block);
 }
 
 std::pair<uint64_t, uint64_t> LiveFastSites::changed_range(Pid pid) {
-  const Process* const process = tracer_.threads().find_process(pid);
+  const Process* const process = threads_.find_process(pid);
   return process != nullptr ? process->space->changed_range() : std::pair<uint64_t, uint64_t>();
 }
 
 bool LiveFastSites::is_changed(Pid pid, uint64_t address, uint64_t bytes) {
-  const Process* const process = tracer_.threads().find_process(pid);
+  const Process* const process = threads_.find_process(pid);
   return process != nullptr && process->space->is_changed(address, bytes);
 }
 
 void LiveFastSites::hide(Pid pid, uint64_t address, std::span<uint8_t> bytes) {
-  if (const Process* process = tracer_.threads().find_process(pid))
+  if (const Process* process = threads_.find_process(pid))
     process->space->hide_patches(address, bytes);
 }
 

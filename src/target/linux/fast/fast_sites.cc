@@ -106,12 +106,20 @@ bool has_locked_memory(const std::string& status) {
 
 }  // namespace
 
-LiveFastSites::LiveFastSites(Tracer& tracer) : tracer_(tracer), ticker_(tracer.stops().bell()) {}
+LiveFastSites::LiveFastSites(Tracer& tracer)
+    : tracer_(tracer),
+      threads_(tracer.threads()),
+      registers_(tracer.registers()),
+      stops_(tracer.stops()),
+      late_(tracer.late()),
+      stopper_(tracer.stopper()),
+      injector_(tracer.injector()),
+      ticker_(tracer.stops().bell()) {}
 
 LiveFastSites::~LiveFastSites() = default;
 
 Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
-  Process* const process = tracer_.threads().find_process(pid);
+  Process* const process = threads_.find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   if (process->space->is_32_bit) return because(TrapReason::Is32Bit);
   release_unwanted();
@@ -130,7 +138,7 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
     return because(TrapReason::MemoryLimit,
                    fmt::format(" {} KiB of memory more ({})", room.bytes >> 10,
                                room.group.empty() ? "the machine has no more" : room.group));
-  const Thread* const lives = tracer_.threads().first_thread(pid);
+  const Thread* const lives = threads_.first_thread(pid);
   const Tid tid = lives != nullptr ? lives->tid : pid;  // a leader that has ended shows nothing
   if (may_supply_pages(tid, kTablesAtStartKib))
     return because(TrapReason::SuppliesPages);
@@ -145,7 +153,7 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
     return because(TrapReason::FiltersCalls);
   out.time_stamps = has_even_time_stamps();
   out.segment_bases = may_read_segment_bases();
-  const RegisterMap& map = tracer_.registers().map_of_64_bit();
+  const RegisterMap& map = registers_.map_of_64_bit();
   map.vector_state(out.vector_components, out.vector_bytes);
   out.vector_parts = map.vector_parts(out.vector_components);
   out.vectors_direct = map.vectors_direct(out.vector_components);
@@ -157,7 +165,7 @@ bool LiveFastSites::supplies_pages(const Process& process) {
   ShareOfTime& share = process.space->fast->looks_at_descriptors;
   const int64_t begin = monotonic_ns();
   if (!share.is_due(begin)) return false;
-  const Thread* const lives = tracer_.threads().first_thread(process.pid);
+  const Thread* const lives = threads_.first_thread(process.pid);
   const bool out = may_supply_pages(lives != nullptr ? lives->tid : process.pid, kTablesAtLookKib);
   share.took(begin, monotonic_ns());
   return out;
@@ -168,14 +176,14 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
   // Many at first: until each was looked at, none that waits for room lets others run (may_yield).
   constexpr size_t kAtATime = 2, kAtFirst = 64;
   Conduct out;
-  Process* const process = tracer_.threads().find_process(pid);
+  Process* const process = threads_.find_process(pid);
   if (process == nullptr) return out;
   if (process->space->fast) {
     out.gone = process->space->fast->gone();
     out.stays_inside = process->space->fast->stays_inside;
     out.supplies_pages = supplies_pages(*process);
     out.filters_calls =
-        others_have_new_filters(tracer_.threads(), *process, looked_at_others_++);
+        others_have_new_filters(threads_, *process, looked_at_others_++);
   }
   FaultHandlers* const handlers =
       process->space->fast ? process->space->fast->handlers.get() : nullptr;
@@ -195,19 +203,19 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
     // Where the kernel took a handler away, it has changed the mask of whoever blocked its signal.
     if (handlers->are_there(*status)) handlers->note_mask(tid, signals_of(*status, "SigBlk"));
   }
-  out.may_yield = may_yield(tracer_.threads(), *process, looks_without_filters_);
+  out.may_yield = may_yield(threads_, *process, looks_without_filters_);
   out.faults_are_mended = handlers != nullptr && handlers->may_fault(monotonic_ns());
   return out;
 }
 
 /// One that waits in the kernel and cannot be stopped may come back to code of ours at any time.
 void LiveFastSites::note_those_inside() {
-  for (const Thread* thread : tracer_.threads().all()) {
+  for (const Thread* thread : threads_.all()) {
     AddressSpace& space = *thread->process->space;
     if (thread->process->leaving || !space.fast || space.fast->stays_inside) continue;
     space.fast->stays_inside =
         may_go_on(*thread) ||
-        (thread->run == Run::Late && tracer_.late().may_return_into_ours(space));
+        (thread->run == Run::Late && late_.may_return_into_ours(space));
   }
 }
 
@@ -220,7 +228,7 @@ FastCode& LiveFastSites::code_of(Process& process) {
 Result<uint64_t> LiveFastSites::map_far_away(Thread& thread, uint64_t bytes, int protection,
                                              int flags, int fd) {
   const uint64_t wanted = FastCode::far_away();
-  const auto mapped = tracer_.remote_system_call(
+  const auto mapped = injector_.system_call(
       thread, {SYS_mmap, wanted, bytes, static_cast<uint64_t>(protection),
                static_cast<uint64_t>(flags), static_cast<uint64_t>(int64_t{fd}), 0});
   if (!mapped.ok()) return mapped.error();
@@ -238,7 +246,7 @@ Result<int64_t> LiveFastSites::make_memory(Thread& thread, bool& locks) {
   TW_ASSIGN_OR_RETURN(const uint64_t page,
                       map_far_away(thread, kMapBytes, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS, -1));
-  (void)tracer_.remote_system_call(thread, {SYS_prctl, PR_GET_TSC, page, 0, 0, 0, 0});
+  (void)injector_.system_call(thread, {SYS_prctl, PR_GET_TSC, page, 0, 0, 0, 0});
   const bool denied = space.read_value<int>(page) == PR_TSC_SIGSEGV;
   const auto status = read_proc(thread.tid, "status");
   locks = !status || has_locked_memory(*status);
@@ -246,15 +254,15 @@ Result<int64_t> LiveFastSites::make_memory(Thread& thread, bool& locks) {
   Result<int64_t> made = 0;
   if (!denied)
     made =
-        tracer_.remote_system_call(thread, {SYS_memfd_create, page, kMemfdFlags, 0, 0, 0, 0});
-  (void)tracer_.remote_system_call(thread, {SYS_munmap, page, kMapBytes, 0, 0, 0, 0});
+        injector_.system_call(thread, {SYS_memfd_create, page, kMemfdFlags, 0, 0, 0, 0});
+  (void)injector_.system_call(thread, {SYS_munmap, page, kMapBytes, 0, 0, 0, 0});
   if (denied) return because(TrapReason::TicksDenied);
   if (failed(made)) return why(made, "memory cannot be shared with the program");
   return made;
 }
 
 void LiveFastSites::unlock(Thread& thread, uint64_t start, uint64_t bytes) {
-  (void)tracer_.remote_system_call(thread, {SYS_munlock, start, bytes, 0, 0, 0, 0});
+  (void)injector_.system_call(thread, {SYS_munlock, start, bytes, 0, 0, 0, 0});
 }
 
 /// Where what is mapped is locked, a page of it, which is not locked any more when it grows to all.
@@ -265,9 +273,9 @@ Result<uint64_t> LiveFastSites::map_area(Thread& thread, uint64_t bytes, int fd,
                       map_far_away(thread, now, kReadWrite, MAP_SHARED | MAP_NORESERVE, fd));
   if (!locks) return start;
   unlock(thread, start, now);
-  const auto grown = tracer_.remote_system_call(thread, {SYS_mremap, start, now, bytes, 0, 0, 0});
+  const auto grown = injector_.system_call(thread, {SYS_mremap, start, now, bytes, 0, 0, 0});
   if (!failed(grown)) return start;
-  (void)tracer_.remote_system_call(thread, {SYS_munmap, start, now, 0, 0, 0, 0});
+  (void)injector_.system_call(thread, {SYS_munmap, start, now, 0, 0, 0, 0});
   return why(grown, "memory cannot be mapped in the program");
 }
 
@@ -275,15 +283,15 @@ Result<uint64_t> LiveFastSites::map_area(Thread& thread, uint64_t bytes, int fd,
 /// now on does not run before we have seen it.
 Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
                                                std::span<const Call> calls) {
-  const Thread* const any = tracer_.threads().first_thread(pid);
+  const Thread* const any = threads_.first_thread(pid);
   if (tracer_.options_.alone_with_descriptors && any != nullptr &&
       shares_descriptors(any->process->pid, any->tid))
     return because(TrapReason::SharesDescriptors);
   const Still still(tracer_);
-  Process* const process = tracer_.threads().find_process(pid);
-  Thread* const thread = process == nullptr ? nullptr : tracer_.injectable(*process->space);
+  Process* const process = threads_.find_process(pid);
+  Thread* const thread = process == nullptr ? nullptr : injector_.injectable(*process->space);
   if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
-  TW_RETURN_IF_ERROR(examine_filters(tracer_.threads(), *process->space, calls));
+  TW_RETURN_IF_ERROR(examine_filters(threads_, *process->space, calls));
   bytes = whole_pages(bytes);
   rlimit most{};
   if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < bytes)
@@ -296,13 +304,13 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
   const Status sized = ours.ok() ? size_memfd(ours->get(), bytes) : Status(ours.error());
   Result<uint64_t> theirs = Error{Errc::Target, "", {}};
   if (sized) theirs = map_area(*thread, bytes, static_cast<int>(made), locks);
-  (void)tracer_.remote_system_call(
+  (void)injector_.system_call(
       *thread, {SYS_close, static_cast<uint64_t>(made), 0, 0, 0, 0, 0});
   TW_RETURN_IF_ERROR(sized);
   TW_RETURN_IF_ERROR(theirs);
   TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(ours->get(), "memory of the program"));
   if (Status same = is_mapped_at(thread->tid, *theirs, bytes, facts); !same) {
-    (void)tracer_.remote_system_call(*thread, {SYS_munmap, *theirs, bytes, 0, 0, 0, 0});
+    (void)injector_.system_call(*thread, {SYS_munmap, *theirs, bytes, 0, 0, 0, 0});
     return same.error();
   }
   FastCode& code = code_of(*process);
@@ -310,7 +318,7 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
   code.locks_memory = locks;
   code.is_nested = numbers_of(thread->tid).size() > 1;
   // It is no part of the program, and large: a core file is to be as it would be without us.
-  (void)tracer_.remote_system_call(*thread, {SYS_madvise, *theirs, bytes, MADV_DONTDUMP, 0, 0, 0});
+  (void)injector_.system_call(*thread, {SYS_madvise, *theirs, bytes, MADV_DONTDUMP, 0, 0, 0});
   auto here = tracewell::Mapping::map(ours->get(), bytes, tracewell::Mapping::Access::Shared,
                                       "memory of the program");
   if (!here.ok()) return {Errc::Target, here.error().message};
@@ -329,11 +337,11 @@ void LiveFastSites::unshare(Thread& thread) {
   AddressSpace& space = *thread.process->space;
   for (const auto& [start, bytes, shared] : std::exchange(space.inherited, {})) {
     const auto unmap = [&, start = start, bytes = bytes] {
-      (void)tracer_.remote_system_call(thread, {SYS_munmap, start, bytes, 0, 0, 0, 0});
+      (void)injector_.system_call(thread, {SYS_munmap, start, bytes, 0, 0, 0, 0});
     };
     if (!space.returns_into_inherited && (shared || bytes > kMapBytes)) unmap();
     if (!space.returns_into_inherited || !shared) continue;
-    const auto mapped = tracer_.remote_system_call(
+    const auto mapped = injector_.system_call(
         thread, {SYS_mmap, start, bytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, ~uint64_t{0}, 0});
     if (mapped.ok() && failed(mapped)) unmap();  // where memory is not to be promised twice
@@ -357,7 +365,7 @@ void LiveFastSites::populate(Pid pid, const std::vector<Range>& ranges) {
 std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {
   const Still still(tracer_);
   std::vector<ThreadBase> out;
-  for (Thread* const thread : tracer_.threads().all())
+  for (Thread* const thread : threads_.all())
     if (is_in(*thread->process, pid) && thread->run != Run::Exiting) {
       thread->unlisted = thread->run != Run::Stopped;
       if (!thread->unlisted) out.push_back(base_of(*thread));
@@ -378,7 +386,7 @@ FastSites::ThreadBase LiveFastSites::base_of(Thread& thread) {
 Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& code,
                                       std::span<const Load> loads) {
   constexpr uint64_t kAlign = 64, kChunk = 1 << 16;
-  const Process* const process = tracer_.threads().find_process(pid);
+  const Process* const process = threads_.find_process(pid);
   if (process == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
   const std::shared_ptr<AddressSpace> space = process->space;
   if (!space->fast) return because(TrapReason::ReplacedProgram);
@@ -407,7 +415,7 @@ Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& c
 }
 
 void LiveFastSites::change(Pid pid, uint64_t address, uint8_t byte) {
-  const Process* const process = tracer_.threads().find_process(pid);
+  const Process* const process = threads_.find_process(pid);
   if (process != nullptr && process->space->fast) process->space->fast->change(address, byte);
 }
 
@@ -415,12 +423,12 @@ void LiveFastSites::change(Pid pid, uint64_t address, uint8_t byte) {
 /// thread, and that only while it makes calls for us.
 Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   let_others_on();
-  const Process* process = tracer_.threads().find_process(pid);
+  const Process* process = threads_.find_process(pid);
   if (process == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
   const std::shared_ptr<AddressSpace> space = process->space;
   std::optional<Still> still;
   if (!space->fast || !space->fast->waits()) still.emplace(tracer_);
-  process = tracer_.threads().find_process(pid);
+  process = threads_.find_process(pid);
   if (process == nullptr || process->space != space || !space->fast)
     return because(TrapReason::ReplacedProgram);
   constexpr uint64_t kAround = 160;  // as far as short jumps, and the instructions there, reach
@@ -430,7 +438,7 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   });
   if (is_broken || space->has_patch(address - kAround, 2 * kAround))
     return because(TrapReason::Breakpoint, "", Errc::Limit);
-  const Thread* const lives = tracer_.threads().first_thread(pid);
+  const Thread* const lives = threads_.first_thread(pid);
   const AddressLayout layout =
       layout_of(lives != nullptr ? lives->tid : pid, tracer_.gives_up);
   if (layout.maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
@@ -442,7 +450,7 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
     const One one(tracer_, pid);
     has_thread = one.thread != nullptr && one.space == space;
     if (!has_thread) return false;
-    const auto mapped = tracer_.remote_system_call(
+    const auto mapped = injector_.system_call(
         *one.thread, {SYS_mmap, start, bytes, PROT_READ | PROT_EXEC,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~uint64_t{0}, 0});
     if (failed(mapped)) return false;
@@ -459,17 +467,17 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
 
 void LiveFastSites::remove(Pid pid, uint64_t address) {
   const Still still(tracer_);
-  Process* const process = tracer_.threads().find_process(pid);
+  Process* const process = threads_.find_process(pid);
   if (process != nullptr && process->space->fast) process->space->fast->remove(address);
 }
 
 bool LiveFastSites::stands(Pid pid, uint64_t address) const {
-  const Process* const process = tracer_.threads().find_process(pid);
+  const Process* const process = threads_.find_process(pid);
   return process != nullptr && process->space->fast && process->space->fast->has(address);
 }
 
 bool LiveFastSites::is_as_before(Pid pid, uint64_t address) {
-  const Process* const process = tracer_.threads().find_process(pid);
+  const Process* const process = threads_.find_process(pid);
   return process != nullptr && process->space->fast && process->space->fast->is_as_before(address);
 }
 
@@ -480,25 +488,25 @@ void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   space->fast->unwanted = true;
   bool inside = space->fast->has_handler;
   // A stop that nobody has decided about yet is as good as running.
-  for (const Thread* thread : tracer_.threads().all())
+  for (const Thread* thread : threads_.all())
     if (thread->process->space == space && (may_go_on(*thread) || thread->fresh)) inside = true;
   if (inside && !space->fast->stays_inside) return;
-  if (tracer_.late().may_return_into_ours(*space)) inside = space->fast->stays_inside = true;
-  for (Thread* thread : tracer_.threads().all()) {
+  if (late_.may_return_into_ours(*space)) inside = space->fast->stays_inside = true;
+  for (Thread* thread : threads_.all()) {
     if (thread->process->space != space || thread->run != Run::Stopped || thread->fresh) continue;
     tracer_.settle(*thread);
     inside |= thread->run != Run::Stopped || space->fast->inside(regs_of(*thread).rip);
   }
   space->fast->remove_all();
-  Thread* const thread = inside ? nullptr : tracer_.injectable(*space);
+  Thread* const thread = inside ? nullptr : injector_.injectable(*space);
   if (thread == nullptr) return;
-  tracer_.remote_unmap(*thread, space->fast->mapped_ranges());
+  injector_.unmap(*thread, space->fast->mapped_ranges());
   space->fast.reset();
 }
 
 /// Perhaps from inside of a hit: what changes the program has to wait.
 void LiveFastSites::release(Pid pid) {
-  Process* const process = tracer_.threads().find_process(pid);
+  Process* const process = threads_.find_process(pid);
   if (process != nullptr && process->space->fast) process->space->fast->unwanted = true;
   want_ticks();
   std::erase_if(here_, [&](const Here& one) { return one.pid == pid; });
@@ -509,11 +517,11 @@ void LiveFastSites::release_unwanted() {
   const auto is_unwanted = [](const auto& one) {
     return one.second->space->fast && one.second->space->fast->unwanted;
   };
-  if (std::ranges::none_of(tracer_.threads().processes(), is_unwanted)) return;
+  if (std::ranges::none_of(threads_.processes(), is_unwanted)) return;
   const Still still(tracer_);
   // Processes may end, or run another program, while threads are led out.
   std::vector<std::shared_ptr<AddressSpace>> spaces;
-  for (const auto& one : tracer_.threads().processes())
+  for (const auto& one : threads_.processes())
     if (is_unwanted(one)) spaces.push_back(one.second->space);
   for (const auto& space : spaces) release(space);
   want_ticks();
@@ -524,7 +532,7 @@ void LiveFastSites::abandon(std::span<Process* const> processes) {
   std::vector<std::shared_ptr<AddressSpace>> spaces;  // one may run another program meanwhile
   for (const Process* process : processes) {
     spaces.push_back(process->space);
-    for (Thread* thread : tracer_.threads().threads_of(*process)) {
+    for (Thread* thread : threads_.threads_of(*process)) {
       if (thread->run != Run::Running && thread->run != Run::Listening) continue;
       ask_to_stop(*thread);
       moving.push_back(thread->tid);
@@ -533,14 +541,14 @@ void LiveFastSites::abandon(std::span<Process* const> processes) {
   const int64_t begin = monotonic_ns();
   for (const Tid tid : moving) {
     const int64_t left = begin + (ends_soon() ? Patience::kQuitNs : kAbandonNs) - monotonic_ns();
-    if (left > 0 && tracer_.stops().await_within(tid, left) != Waited::GaveUp) continue;
-    Thread* const thread = tracer_.threads().find(tid);
+    if (left > 0 && stops_.await_within(tid, left) != Waited::GaveUp) continue;
+    Thread* const thread = threads_.find(tid);
     const bool moves = thread != nullptr && thread->run != Run::Stopped &&
                        thread->run != Run::Exiting && thread->run != Run::Late;
-    if (moves) tracer_.late().give_up(*thread, '?');
+    if (moves) late_.give_up(*thread, '?');
   }
   for (const auto& space : spaces) {
-    space->fast->stays_inside |= tracer_.late().may_return_into_ours(*space);
+    space->fast->stays_inside |= late_.may_return_into_ours(*space);
     space->fast->remove_all();
     space->fast->unwanted = true;
   }
@@ -554,7 +562,7 @@ void LiveFastSites::hurry(std::chrono::microseconds pause) {
 }
 
 void LiveFastSites::want_ticks() {
-  const bool any = std::ranges::any_of(tracer_.threads().processes(), [](const auto& one) {
+  const bool any = std::ranges::any_of(threads_.processes(), [](const auto& one) {
     return one.second->space->fast && !one.second->space->fast->unwanted;
   });
   if (!any) hurry({});
@@ -576,24 +584,6 @@ void LiveFastSites::make_way(Process& process, uint64_t address) {
       tracer_.options_.notice(
           fmt::format("Lost the tracepoint at {:#x}: {}", site, trap.error().text()));
   }
-}
-
-/// A thread in a pad stands where the program would: at an instruction whose slot has run, or
-/// behind it.
-void LiveFastSites::settle(Thread& thread) {
-  const FastCode* const fast = thread.process->space->fast.get();
-  auto place = fast->place_of(regs_of(thread).rip);
-  if (place && !place->exact) {
-    if (!leave(thread)) return;
-    place = fast->place_of(regs_of(thread).rip);
-  }
-  if (!place || !place->exact) return;
-  set_pc(thread, place->pc);
-  if (place->sp_undo != 0) {
-    thread.regs.rsp += place->sp_undo;
-    thread.regs_state = Thread::Registers::Changed;
-  }
-  if (!place->done) thread.counted.settle(place->pc);
 }
 
 }  // namespace tracewell::target::live

@@ -12,6 +12,8 @@
 #include "target/linux/fast/fast_code.h"
 #include "target/linux/fast/fault_handlers.h"
 #include "target/linux/fast/filling.h"
+#include "target/linux/inject/injector.h"
+#include "target/linux/stops/stopper.h"
 #include "target/linux/stops/ticker.h"
 #include "target/linux/threads/tracee.h"
 
@@ -133,6 +135,12 @@ class LiveFastSites final : public FastSites {
   void want_ticks();
 
   Tracer& tracer_;
+  const ThreadTable& threads_;
+  const RegisterBlocks& registers_;
+  StopCollector& stops_;
+  Late& late_;
+  Stopper& stopper_;
+  Injector& injector_;
   Ticker ticker_;  // while a process has fast sites
   int64_t poll_pause_ns_ = 0;
   int held_ = 0;   // how many want all threads to stand still

@@ -24,10 +24,10 @@ LiveFastSites::One::One(Tracer& all, Pid pid) : tracer(all) {
   space = process->space;
   const bool others_run = tracer.one_by_one().on() && tracer.fast().held_ == 0;
   if (others_run) tracer.one_by_one().hold_one(*space);
-  thread = tracer.injectable(*space);
+  thread = tracer.injector().injectable(*space);
   if (thread != nullptr || !others_run) return;
   all_still.emplace(tracer);
-  thread = tracer.injectable(*space);
+  thread = tracer.injector().injectable(*space);
 }
 LiveFastSites::One::~One() {
   if (tracer.fast().held_ == 0) tracer.one_by_one().let_on();
@@ -36,21 +36,21 @@ LiveFastSites::One::~One() {
 /// Threads that have stopped by themselves while others make a run ready: they get their turn.
 void LiveFastSites::let_others_on() {
   if (held_ != 0 || !tracer_.one_by_one().on()) return;
-  tracer_.stops().collect_ready();
+  stops_.collect_ready();
   tracer_.park_ready();
   tracer_.one_by_one().let_on();
 }
 
 /// What one program wants of it is paid for by all: so they run nine times as long as they stood.
 bool LiveFastSites::may_stand_still() const {
-  return tracer_.threads().processes().size() < 2 || stands_still_.is_due(monotonic_ns());
+  return threads_.processes().size() < 2 || stands_still_.is_due(monotonic_ns());
 }
 
 void LiveFastSites::stand_still(const std::function<void()>& what) {
   const int64_t begin = monotonic_ns();
   ++held_;
   tracer_.await_all_stopped();
-  for (Thread* thread : tracer_.threads().all())
+  for (Thread* thread : threads_.all())
     if (thread->run == Run::Stopped) tracer_.settle(*thread);
   note_those_inside();
   what();
@@ -60,13 +60,13 @@ void LiveFastSites::stand_still(const std::function<void()>& what) {
 }
 
 bool LiveFastSites::is_in(const Process& one, Pid pid) const {
-  const Process* const process = tracer_.threads().find_process(pid);
+  const Process* const process = threads_.find_process(pid);
   return one.pid == pid || (process != nullptr && one.beside && one.space == process->space);
 }
 
 size_t LiveFastSites::thread_count(Pid pid) {
   return static_cast<size_t>(std::ranges::count_if(
-      tracer_.threads().all(), [&](const Thread* thread) {
+      threads_.all(), [&](const Thread* thread) {
         return thread->run != Run::Exiting && is_in(*thread->process, pid);
       }));
 }
@@ -81,7 +81,7 @@ void LiveFastSites::while_still(const std::function<void()>& what) {
 }
 
 void LiveFastSites::make_ready(Pid pid) {
-  const Process* const process = tracer_.threads().find_process(pid);
+  const Process* const process = threads_.find_process(pid);
   if (process != nullptr && process->space->fast) process->space->fast->make_ready();
 }
 
@@ -96,7 +96,7 @@ void LiveFastSites::expect_hits(Pid pid) {
 
 std::vector<uint64_t> LiveFastSites::commit(Pid pid) {
   const Still still(tracer_);
-  const Process* const process = tracer_.threads().find_process(pid);
+  const Process* const process = threads_.find_process(pid);
   if (process == nullptr || !process->space->fast) return {};
   return process->space->fast->commit();
 }

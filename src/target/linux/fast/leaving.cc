@@ -92,7 +92,7 @@ Waited LiveFastSites::step_on(Thread& thread) {
   LeavingCode& out = *thread.doing.leaving_code();
   const int64_t begin = monotonic_ns();
   const int64_t patience_ns = out.has_waited || ends_soon() ? kAgainNs : kForOthersNs;
-  Waited waited = tracer_.stops().await_within(thread.tid, patience_ns);
+  Waited waited = stops_.await_within(thread.tid, patience_ns);
   for (bool interrupted = false; waited == Waited::GaveUp;) {
     if (monotonic_ns() - begin > (ends_soon() ? kAtEndNs : kStepNs)) break;
     const auto status = proc_status(thread.tid);
@@ -101,7 +101,7 @@ Waited LiveFastSites::step_on(Thread& thread) {
       out.sleeps = status->state == 'S';
       trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
     }
-    waited = tracer_.stops().await_within(thread.tid, kAgainNs);
+    waited = stops_.await_within(thread.tid, kAgainNs);
   }
   if (waited == Waited::Stopped) thread.fresh = false;
   return waited;
@@ -168,17 +168,35 @@ bool LiveFastSites::leave(Thread& thread) {
   return true;
 }
 
+/// A thread in a pad stands where the program would: at an instruction whose slot has run, or
+/// behind it.
+void LiveFastSites::settle(Thread& thread) {
+  const FastCode* const fast = thread.process->space->fast.get();
+  auto place = fast->place_of(regs_of(thread).rip);
+  if (place && !place->exact) {
+    if (!leave(thread)) return;
+    place = fast->place_of(regs_of(thread).rip);
+  }
+  if (!place || !place->exact) return;
+  set_pc(thread, place->pc);
+  if (place->sp_undo != 0) {
+    thread.regs.rsp += place->sp_undo;
+    thread.regs_state = Thread::Registers::Changed;
+  }
+  if (!place->done) thread.counted.settle(place->pc);
+}
+
 void LiveFastSites::await_half_way(const AddressSpace& space) {
   std::vector<Tid> waiting;
-  for (const Thread* thread : tracer_.threads().all())
+  for (const Thread* thread : threads_.all())
     if (thread->process->space.get() == &space && thread->doing.leaving_code() != nullptr)
       waiting.push_back(thread->tid);
   const int64_t end = monotonic_ns() + kAllAtEndNs;
   for (const Tid tid : waiting) {
     const int64_t left = std::min(end - monotonic_ns(), kAtEndNs);
     if (left <= 0) return;
-    if (tracer_.stops().await_within(tid, left) != Waited::Stopped) continue;
-    Thread& thread = *tracer_.threads().find(tid);
+    if (stops_.await_within(tid, left) != Waited::Stopped) continue;
+    Thread& thread = *threads_.find(tid);
     thread.fresh = false;
     tracer_.go(thread, tracer_.decide(thread, true).signal);
   }

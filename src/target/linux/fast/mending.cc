@@ -89,7 +89,7 @@ bool is_of_ours(const std::vector<FastCode::Mapped>& ours, const Mapping& map) {
 Result<FaultAction> LiveFastSites::action_of(Thread& thread, int signal) {
   const AddressSpace& space = *thread.process->space;
   const uint64_t page = space.fast->handlers->page();
-  const auto done = tracer_.remote_system_call(
+  const auto done = injector_.system_call(
       thread, {SYS_rt_sigaction, static_cast<uint64_t>(signal), 0, page, kActionSetBytes, 0, 0});
   FaultAction out;
   uint8_t bytes[sizeof out] = {};
@@ -102,9 +102,9 @@ Result<FaultAction> LiveFastSites::action_of(Thread& thread, int signal) {
 
 Result<uint64_t> LiveFastSites::learn_handlers(Pid pid) {
   const Still still(tracer_);
-  Process* const process = tracer_.threads().find_process(pid);
+  Process* const process = threads_.find_process(pid);
   Thread* const thread =
-      process == nullptr ? nullptr : tracer_.injectable(*process->space, process);
+      process == nullptr ? nullptr : injector_.injectable(*process->space, process);
   if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
   const std::shared_ptr<AddressSpace> space = process->space;
   if (!space->fast) return {Errc::Unsupported, "another program runs there now"};
@@ -151,7 +151,7 @@ void LiveFastSites::take_newer_handlers(AddressSpace& space) {
 }
 
 FastSites::Mended LiveFastSites::mended(Pid pid) {
-  const Process* const process = tracer_.threads().find_process(pid);
+  const Process* const process = threads_.find_process(pid);
   const bool any = process != nullptr && process->space->fast && process->space->fast->handlers;
   return any ? process->space->fast->handlers->mended : Mended{};
 }
@@ -159,8 +159,8 @@ FastSites::Mended LiveFastSites::mended(Pid pid) {
 /// Where nothing is known of SIGBUS, files that others may cut are left out. Text and data of the
 /// program are not: who cuts those ends it anyway.
 std::vector<FastSites::Range> LiveFastSites::readable(Pid pid) {
-  const Process* const process = tracer_.threads().find_process(pid);
-  const Thread* const lives = tracer_.threads().first_thread(pid);
+  const Process* const process = threads_.find_process(pid);
+  const Thread* const lives = threads_.first_thread(pid);
   if (process == nullptr || lives == nullptr || !process->space->fast) return {};
   const FastCode& code = *process->space->fast;
   if (!code.handlers) return {};
@@ -198,7 +198,7 @@ void LiveFastSites::put_back(Thread& thread, int signal) {
   take_newer_handlers(*space);
   FaultAction& known = handlers->of(signal);
   std::vector<Thread*> failed;
-  for (Thread* other : tracer_.threads().all())
+  for (Thread* other : threads_.all())
     if (other != &thread && other->process == thread.process && has_failed(*other, signal))
       failed.push_back(other);
   thread.status = kStandsStatus;  // the signal is dropped
@@ -210,7 +210,7 @@ void LiveFastSites::put_back(Thread& thread, int signal) {
   if (now->is_default()) {
     (void)space->write_raw(handlers->page(),
                            {reinterpret_cast<const uint8_t*>(&known), sizeof known});
-    const auto done = tracer_.remote_system_call(
+    const auto done = injector_.system_call(
         thread, {SYS_rt_sigaction, static_cast<uint64_t>(signal), handlers->page(), 0,
                  kActionSetBytes, 0, 0});
     if (!done.ok() || *done != 0) handlers->note_lost(signal);
@@ -235,26 +235,26 @@ void LiveFastSites::mend(Thread& thread, int signal, uint64_t address) {
   if (!had_handler(handlers.get(), thread, signal)) return;
   const auto status = read_proc(thread.tid, "status");
   if (!status || catches(*status, signal)) return;
-  tracer_.stopper().quiesce(thread);
+  stopper_.quiesce(thread);
   if (thread.run == Run::Stopped && !thread.fresh) put_back(thread, signal);
 }
 
 /// Its load has failed, and another stop came first: the signal's. Null: it does not come.
 Thread* LiveFastSites::let_signal_come(Tid tid) {
-  let_come(*tracer_.threads().find(tid));
-  const bool came = tracer_.stops().await_within(tid, kSecond) == Waited::Stopped;
-  return came ? tracer_.threads().find(tid) : nullptr;
+  let_come(*threads_.find(tid));
+  const bool came = stops_.await_within(tid, kSecond) == Waited::Stopped;
+  return came ? threads_.find(tid) : nullptr;
 }
 
 /// Those that have run into the same, of one space, while all stand still.
 void LiveFastSites::put_back_first(const AddressSpace& space, Tid but, int signal) {
   std::vector<Tid> failed;
-  for (Thread* other : tracer_.threads().all())
+  for (Thread* other : threads_.all())
     if (other->tid != but && other->process->space.get() == &space &&
         had_handler(space.fast->handlers.get(), *other, signal) && has_failed(*other, signal))
       failed.push_back(other->tid);
   for (const Tid tid : failed) {
-    Thread* other = tracer_.threads().find(tid);
+    Thread* other = threads_.find(tid);
     if (other != nullptr && !is_signal_stop(other->status)) other = let_signal_come(tid);
     if (other == nullptr || !has_failed(*other, signal) || !is_signal_stop(other->status)) continue;
     const auto next = space.fast->redirected(signal, regs_of(*other).rip);
@@ -276,10 +276,10 @@ bool LiveFastSites::before_signal(Thread& thread, int signal) {
   take_newer_handlers(*space);
   const auto status = read_proc(tid, "status");
   if (status && !catches(*status, signal)) {
-    tracer_.stopper().quiesce(thread);
+    stopper_.quiesce(thread);
     if (thread.run != Run::Stopped) return false;
     put_back_first(*space, tid, signal);
-    if (tracer_.threads().find(tid) != &thread || thread.run != Run::Stopped) return false;
+    if (threads_.find(tid) != &thread || thread.run != Run::Stopped) return false;
   }
   if ((handlers->of(signal).flags & kResetFlag) == 0) return true;
   handlers->of(signal) = {};

@@ -4,13 +4,16 @@
 #include <csignal>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include <linux/audit.h>
 
 #include <fmt/format.h>
 
 #include "target/linux/kernel/compat32.h"
-#include "target/linux/tracer.h"
+#include "target/linux/kernel/ptrace.h"
+#include "target/linux/threads/register_blocks.h"
+#include "target/linux/threads/tracee.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -84,35 +87,6 @@ bool Lent::take_back(Thread& thread, int status) {
   return true;
 }
 
-/// Job control may come between, and signals from somewhere; what the instruction itself causes is
-/// the end of it, since it was no call then.
-bool Lent::run(Tracer& tracer, Thread& thread) {
-  constexpr int kTriesMax = 64;
-  bool asked = false;
-  for (int tries = 0; tries < kTriesMax; ++tries) {
-    thread.run = Run::Running;
-    thread.regs_state = Thread::Registers::Unknown;
-    thread.asked = false;
-    trace(PTRACE_SYSCALL, thread.tid, 0, uint64_t{0});
-    Waited waited = tracer.stops().await_within(thread.tid, kCallNs);
-    if (waited == Waited::GaveUp) {
-      asked = true;
-      trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
-      waited = tracer.stops().await_within(thread.tid, kCallNs);
-    }
-    if (waited == Waited::GaveUp) tracer.late().give_up(thread, '?');
-    if (waited != Waited::Stopped) return false;
-    thread.fresh = false;
-    if (stop_event(thread.status) == 0 && stop_signal(thread.status) == kSyscallStop) return true;
-    if (asked) return false;  // it runs through something else
-    if (!is_signal_stop(thread.status)) continue;
-    siginfo_t info{};
-    if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || info.si_code > 0) return false;
-    thread.doing.lent()->sent.push_back(info);
-  }
-  return false;
-}
-
 /// Before Linux 5.3 it is not told whose numbers a call means, and registers have to do.
 bool Lent::stands_before(Thread& thread, uint64_t pc, const uint64_t (&call)[7]) {
   const bool is_32_bit = thread.process->space->is_32_bit;
@@ -132,26 +106,6 @@ bool Lent::stands_before(Thread& thread, uint64_t pc, const uint64_t (&call)[7])
   for (size_t i = 0; same && i < std::size(call); ++i)
     same = ((stop->call[i] ^ call[i]) & word) == 0;
   return same;
-}
-
-/// On the way to the call's entry the program's own code may run, if it has the thread led there:
-/// so filters are left out only from the entry on. They come behind it, as of Linux 4.8.
-bool Lent::make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]) {
-  const bool is_32_bit = thread.process->space->is_32_bit;
-  const uint64_t pc = thread.regs.rip + sizeof system_calls(is_32_bit).instruction;
-  if (!run(tracer, thread)) return false;
-  const std::shared_ptr<Lent> lent = thread.doing.lent();
-  const bool ours = stands_before(thread, pc, call) &&
-                    (!lent->filtered || lent->suspend_filters(thread.tid));
-  if (!ours) {
-    (void)regs_of(thread);
-    lent->cancel_call(thread.tid, thread.regs);
-    (void)run(tracer, thread);
-  }
-  const bool made = ours && run(tracer, thread);
-  if (lent->filtered && thread.run == Run::Stopped)
-    trace(PTRACE_SETOPTIONS, thread.tid, 0, lent->options);
-  return made;
 }
 
 /// Filters and dispatchers of system calls are the program's, and not for ours.

@@ -12,7 +12,6 @@
 
 namespace tracewell::target::live {
 
-class Tracer;
 struct Thread;
 
 struct Lent {
@@ -28,23 +27,19 @@ struct Lent {
   std::vector<siginfo_t> sent;  // signals that came meanwhile, of somebody's
 
   static Status lend(Thread& thread);
-  /// To the exit of the call, whose registers are set: true. The program may have had the thread
-  /// led elsewhere, or others write over the instruction: no other call than ours is let through.
-  static bool make_call(Tracer& tracer, Thread& thread, const uint64_t (&call)[7]);
   static void give_back(Thread& thread);
   /// One that was given up in the middle of it has stopped after all. False: it is not through yet.
   static bool take_back(Thread& thread, int status);
   /// The same for one that nobody traces any more.
   bool take_back(Pid pid, Tid tid, int status);
 
- private:
-  /// On to the entry or the exit of a call: true.
-  static bool run(Tracer& tracer, Thread& thread);
   /// At the entry of this call, made by the instruction in front of `pc`.
   static bool stands_before(Thread& thread, uint64_t pc, const uint64_t (&call)[7]);
   bool suspend_filters(Tid tid) const;
-  bool can_suspend_filters(Tid tid) const;
   void cancel_call(Tid tid, user_regs_struct& now);
+
+ private:
+  bool can_suspend_filters(Tid tid) const;
   void give_rest_back(Pid pid, Tid tid) const;
 };
 

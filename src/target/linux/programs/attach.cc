@@ -448,7 +448,7 @@ void Tracer::release(const std::shared_ptr<AddressSpace>& space) {
   }
   space->remove_all();
   if (!late_.may_return_into_ours(*space))
-    if (Thread* thread = injectable(*space)) unmap_arenas(*thread);
+    if (Thread* thread = injector_.injectable(*space)) arenas_.unmap_all(*thread);
   std::vector<Tid> waiting;
   for (Thread* thread : threads_.all()) {
     if (thread->process->space != space) continue;

@@ -29,7 +29,7 @@ void Tracer::prepare_copy(Thread& thread, uint64_t address, Patch& patch) {
     patch.copy = old->at;
     return;
   }
-  Arena* arena = arena_near(thread, address);
+  Arena* arena = arenas_.near(thread, address);
   if (arena == nullptr) return;
   PlacedCopy copy;
   copy.site = address;
@@ -73,7 +73,7 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   space.was_code.insert(address);
   patch->site = true;
   if (patch->how) return {};
-  if (Thread* thread = injectable(space)) prepare_copy(*thread, address, *patch);
+  if (Thread* thread = injector_.injectable(space)) prepare_copy(*thread, address, *patch);
   return {};
 }
 

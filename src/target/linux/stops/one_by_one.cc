@@ -143,7 +143,7 @@ void OneByOne::hold_one(AddressSpace& space) {
   tracer_.stops().look_for_foreign_children();
   const std::vector<Tid> able = those_to_hold(space);
   const int64_t begin = monotonic_ns();
-  for (size_t asked = 0; tracer_.injectable(space) == nullptr;) {
+  for (size_t asked = 0; tracer_.injector().injectable(space) == nullptr;) {
     const int64_t waited = monotonic_ns() - begin;
     const auto turns = static_cast<size_t>(waited / kEachNs);
     if (turns >= kAskedMax && (waited >= kMostNs || std::ranges::none_of(able, gets_on))) return;

@@ -56,7 +56,7 @@ Result<std::shared_ptr<AddressSpace>> Unborn::open_by_itself(
   Thread& thread = tracer_.threads().add_thread(process, child);
   thread.fresh = false;
   const auto call = [&](uint64_t what, uint64_t value) {
-    return tracer_.remote_system_call(
+    return tracer_.injector().system_call(
         thread, {system_calls(creators->is_32_bit).prctl, what, value, 0, 0, 0, 0});
   };
   Result<std::shared_ptr<AddressSpace>> out =

@@ -1,30 +1,27 @@
-// Running a system call in the traced program, to map memory near the code that is patched. Not
-// from a thread that is about to get a signal: that would be lost. Nor from one of the kernel's,
-// which would never make the call. One that was interrupted inside a system call is led back to the
-// very same stop, where the kernel restarts it.
-#include <algorithm>
-#include <cerrno>
-#include <functional>
+// Running a system call in the traced program. Not from a thread that is about to get a signal:
+// that would be lost. Nor from one of the kernel's, which would never make the call. One that was
+// interrupted inside a system call is led back to the very same stop, where the kernel restarts it.
+#include "target/linux/inject/injector.h"
 
-#include <sys/mman.h>
-#include <sys/syscall.h>
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "target/linux/inject/lent.h"
 #include "target/linux/kernel/compat32.h"
 #include "target/linux/kernel/frozen.h"
-#include "target/linux/memory/code_facts.h"
-#include "target/linux/tracer.h"
+#include "target/linux/kernel/ptrace.h"
+#include "target/linux/stops/patience.h"
+#include "target/linux/threads/register_blocks.h"
 #include "target/trap_reason.h"
 
 namespace tracewell::target::live {
 namespace {
 
-constexpr uint64_t kReach = 0x7ff00000;  // of a 32-bit displacement, with a margin
-constexpr uint64_t kLowest = 0x10000;
 constexpr int64_t kNoCallsNs = 30 * kSecond;
-constexpr uint64_t kEnd32 = uint64_t{1} << 32;
 /// Bytes of one mapping and of all that are looked through for a system call.
 constexpr uint64_t kSearchMax = uint64_t{1} << 20, kSearchAllMax = uint64_t{256} << 20;
 
@@ -63,30 +60,6 @@ uint64_t find_system_call(AddressSpace& space, Tid tid, const std::function<bool
   return 0;
 }
 
-uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
-
-bool in_reach(uint64_t start, uint64_t size, uint64_t address) {
-  return std::max(distance(start, address), distance(start + size, address)) < kReach;
-}
-
-/// Free places in reach, the nearest first: the top end of each gap.
-std::vector<uint64_t> free_places(const AddressLayout& layout, uint64_t address, bool is_32_bit) {
-  std::vector<uint64_t> result;
-  uint64_t gap_start = kLowest;
-  for (const pads::Range& taken : taken_in(layout)) {
-    const uint64_t size = AddressSpace::kArenaBytes;
-    const uint64_t start = taken.start - size;
-    if (is_32_bit && taken.start > kEnd32) break;
-    if (taken.start > size && start >= gap_start && in_reach(start, size, address))
-      result.push_back(start);
-    gap_start = std::max(gap_start, taken.end);
-  }
-  std::sort(result.begin(), result.end(), [&](uint64_t a, uint64_t b) {
-    return distance(a, address) < distance(b, address);
-  });
-  return result;
-}
-
 /// It stays what it was made as.
 bool runs_in_kernel_only(Thread& thread) {
   if (!thread.is_kernel_worker) thread.is_kernel_worker = is_kernel_worker(thread.tid);
@@ -104,7 +77,7 @@ bool stands_in_program(const Thread& thread) {
 }  // namespace
 
 /// The best is one that is outside the kernel.
-Thread* Tracer::injectable(AddressSpace& space, const Process* of) {
+Thread* Injector::injectable(const AddressSpace& space, const Process* of) const {
   Thread* result = nullptr;
   for (Thread* thread : threads_.all()) {
     if (thread->process->space.get() != &space || thread->process->leaving) continue;
@@ -119,26 +92,26 @@ Thread* Tracer::injectable(AddressSpace& space, const Process* of) {
   return result;
 }
 
-Result<int64_t> Tracer::remote_system_call(Thread& thread, const uint64_t (&call)[7]) {
-  TW_RETURN_IF_ERROR(lend_for_calls(thread));
+Result<int64_t> Injector::system_call(Thread& thread, const uint64_t (&call)[7]) {
+  TW_RETURN_IF_ERROR(lend(thread));
   const Result<int64_t> result = call_lent(thread, call);
-  TW_RETURN_IF_ERROR(end_lent_calls(thread));
+  TW_RETURN_IF_ERROR(give_back(thread));
   return result;
 }
 
 /// Whatever of them is there. One that cannot be unmapped does not keep the others.
-void Tracer::remote_unmap(Thread& thread, std::span<const pads::Range> some) {
+void Injector::unmap(Thread& thread, std::span<const pads::Range> some) {
   const auto number = system_calls(thread.process->space->is_32_bit).munmap;
-  while (!some.empty() && lend_for_calls(thread)) {
+  while (!some.empty() && lend(thread)) {
     for (bool made = true; made && !some.empty(); some = some.subspan(1)) {
       const pads::Range one = some.front();
       made = call_lent(thread, {number, one.start, one.end - one.start, 0, 0, 0, 0}).ok();
     }
-    if (!end_lent_calls(thread)) return;
+    if (!give_back(thread)) return;
   }
 }
 
-Status Tracer::lend_for_calls(Thread& thread) {
+Status Injector::lend(Thread& thread) {
   AddressSpace& space = *thread.process->space;
   if (!stands_in_program(thread) || in_32_bit_code(regs_of(thread)) != space.is_32_bit ||
       runs_in_kernel_only(thread))
@@ -148,13 +121,62 @@ Status Tracer::lend_for_calls(Thread& thread) {
     return {Errc::Target, "the program does not run (a frozen control group, or it waits in the "
                           "kernel), and makes no system call for us"};
   if (space.system_call_at == 0 || !is_system_call(space, space.system_call_at))
-    space.system_call_at = find_system_call(space, thread.tid, gives_up);
+    space.system_call_at = find_system_call(space, thread.tid, gives_up_);
   if (space.system_call_at == 0) return {Errc::Target, "no system call instruction found"};
   return Lent::lend(thread);
 }
 
-/// Behind lend_for_calls(), as often as one likes, and until it fails.
-Result<int64_t> Tracer::call_lent(Thread& thread, const uint64_t (&call)[7]) {
+/// Job control may come between, and signals from somewhere; what the instruction itself causes is
+/// the end of it, since it was no call then.
+bool Injector::run(Thread& thread) {
+  constexpr int kTriesMax = 64;
+  bool asked = false;
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    thread.run = Run::Running;
+    thread.regs_state = Thread::Registers::Unknown;
+    thread.asked = false;
+    trace(PTRACE_SYSCALL, thread.tid, 0, uint64_t{0});
+    Waited waited = stops_.await_within(thread.tid, Lent::kCallNs);
+    if (waited == Waited::GaveUp) {
+      asked = true;
+      trace(PTRACE_INTERRUPT, thread.tid, 0, uint64_t{0});
+      waited = stops_.await_within(thread.tid, Lent::kCallNs);
+    }
+    if (waited == Waited::GaveUp) late_.give_up(thread, '?');
+    if (waited != Waited::Stopped) return false;
+    thread.fresh = false;
+    if (stop_event(thread.status) == 0 && stop_signal(thread.status) == kSyscallStop) return true;
+    if (asked) return false;  // it runs through something else
+    if (!is_signal_stop(thread.status)) continue;
+    siginfo_t info{};
+    if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || info.si_code > 0) return false;
+    thread.doing.lent()->sent.push_back(info);
+  }
+  return false;
+}
+
+/// On the way to the call's entry the program's own code may run, if it has the thread led there:
+/// so filters are left out only from the entry on. They come behind it, as of Linux 4.8.
+bool Injector::make_call(Thread& thread, const uint64_t (&call)[7]) {
+  const bool is_32_bit = thread.process->space->is_32_bit;
+  const uint64_t pc = thread.regs.rip + sizeof system_calls(is_32_bit).instruction;
+  if (!run(thread)) return false;
+  const std::shared_ptr<Lent> lent = thread.doing.lent();
+  const bool ours = Lent::stands_before(thread, pc, call) &&
+                    (!lent->filtered || lent->suspend_filters(thread.tid));
+  if (!ours) {
+    (void)regs_of(thread);
+    lent->cancel_call(thread.tid, thread.regs);
+    (void)run(thread);
+  }
+  const bool made = ours && run(thread);
+  if (lent->filtered && thread.run == Run::Stopped)
+    trace(PTRACE_SETOPTIONS, thread.tid, 0, lent->options);
+  return made;
+}
+
+/// Behind lend(), as often as one likes, and until it fails.
+Result<int64_t> Injector::call_lent(Thread& thread, const uint64_t (&call)[7]) {
   AddressSpace& space = *thread.process->space;
   if (!is_system_call(space, space.system_call_at))
     return {Errc::Target, "the system call instruction is gone"};
@@ -163,12 +185,12 @@ Result<int64_t> Tracer::call_lent(Thread& thread, const uint64_t (&call)[7]) {
   regs_now.rip = space.system_call_at;
   set_system_call(regs_now, call, space.is_32_bit);
   trace(PTRACE_SETREGS, thread.tid, 0, &regs_now);
-  if (!Lent::make_call(*this, thread, call))
+  if (!make_call(thread, call))
     return {Errc::Target, "a system call could not be run in the program"};
   return system_call_result(regs_of(thread), space.is_32_bit);
 }
 
-Status Tracer::end_lent_calls(Thread& thread) {
+Status Injector::give_back(Thread& thread) {
   if (thread.run == Run::Late)
     thread.process->space->no_calls_until_ns = monotonic_ns() + kNoCallsNs;
   if (thread.run != Run::Stopped)
@@ -187,42 +209,6 @@ Status Tracer::end_lent_calls(Thread& thread) {
   thread.fresh = false;
   thread.asked = false;
   return {};
-}
-
-Arena* Tracer::arena_near(Thread& thread, uint64_t address) {
-  AddressSpace& space = *thread.process->space;
-  for (Arena& arena : space.arenas())
-    if (in_reach(arena.start, arena.size, address) &&
-        arena.slots.size() < arena.size / AddressSpace::kSlotBytes)
-      return &arena;
-  if (space.cannot_map || !options_.map_memory) return nullptr;
-  size_t tries = 4;
-  const AddressLayout layout = layout_of(thread.tid, gives_up);
-  for (const uint64_t start : free_places(layout, address, space.is_32_bit)) {
-    if (tries-- == 0) break;
-    const auto mapped = remote_system_call(
-        thread, {system_calls(space.is_32_bit).mmap, start, AddressSpace::kArenaBytes,
-                 PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
-                 ~uint64_t{0}, 0});
-    if (!mapped.ok()) break;
-    if (static_cast<uint64_t>(*mapped) != start) continue;
-    Arena arena;
-    arena.start = start;
-    arena.size = AddressSpace::kArenaBytes;
-    space.arenas().push_back(std::move(arena));
-    return &space.arenas().back();
-  }
-  space.cannot_map = thread.run == Run::Stopped;
-  return nullptr;
-}
-
-void Tracer::unmap_arenas(Thread& thread) {
-  AddressSpace& space = *thread.process->space;
-  std::vector<pads::Range> ranges;
-  for (const Arena& arena : space.arenas())
-    ranges.push_back({arena.start, arena.start + arena.size});
-  remote_unmap(thread, ranges);
-  space.arenas().clear();
 }
 
 }  // namespace tracewell::target::live
