@@ -18,6 +18,7 @@
 #include "target/linux/linux_target.h"
 #include "target/linux/memory/late_pages.h"
 #include "target/linux/programs/terminal.h"
+#include "target/linux/sites/site_stepper.h"
 #include "target/linux/stops/late.h"
 #include "target/linux/stops/let_go.h"
 #include "target/linux/stops/one_by_one.h"
@@ -47,7 +48,8 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
         starter_(registers_),
         stopper_(threads_, stops_, late_, gives_up),
         injector_(threads_, stops_, late_, gives_up),
-        arenas_(injector_, options_.map_memory, gives_up) {}
+        arenas_(injector_, options_.map_memory, gives_up),
+        stepper_(stops_, late_, starter_, stopper_, arenas_, gives_up) {}
   ~Tracer();
 
   ThreadTable& threads() { return threads_; }
@@ -97,22 +99,16 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   void exec_happened(Tid leader);
   bool exec_untold(Pid pid);  // see Target
 
-  // --- breakpoints' and sites' traps, and getting past them (hits.cc, stepping.cc)
+  // --- breakpoints' and sites' traps (hits.cc)
   Decision on_int3(Thread& thread, bool parking);
   bool filtered(Thread& thread, Breakpoints::Kind kind, uint64_t address) const;
   bool filter_tells(Thread& thread, Breakpoints::Kind kind, uint64_t address);
   Decision on_step(Thread& thread, int code, bool parking);
   Decision on_system_call(Thread& thread);
-  void pass(Thread& thread, uint64_t address, Patch& patch);
-  void step_in_place(Thread& thread, uint64_t at), system_call_in_place(Thread&, uint64_t at);
-  void handler_entered(Thread& thread), forget_handler(Thread& thread);
-  bool returned_to_site(Thread& thread);
-
   Decision system_call_event(Thread& thread, StopEvent::Kind kind, int64_t number);
 
-  // --- sites and their copies (sites.cc)
+  // --- sites (sites.cc)
   Status insert_site(Pid pid, uint64_t address), remove_site(Pid pid, uint64_t address);
-  void prepare_copy(Thread& thread, uint64_t address, Patch& patch);
 
   // --- beginning and end (launch.cc, attach.cc)
   Result<StopEvent> launch(const Processes::LaunchOptions& options);
@@ -143,7 +139,7 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   void park_ready();
   void await_all_stopped();
   void start_resumed();
-  void system_call_left(Thread& thread), tell_refusals(Thread& thread);
+  void tell_refusals(Thread& thread);
   Decision child_born(Thread& thread, Pid child, StopEvent::Kind kind);
   void release(const std::shared_ptr<AddressSpace>& space);
   void release_orphans(), let_run(const std::vector<Pid>& children);
@@ -159,6 +155,7 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   Stopper stopper_;
   Injector injector_;
   Arenas arenas_;
+  SiteStepper stepper_;
   LatePages late_pages_;
   Terminal terminal_;
   std::vector<Tid> rivals_;           // parked at breakpoints of the debugger's

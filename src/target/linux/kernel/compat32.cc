@@ -37,6 +37,12 @@ const SystemCalls& system_calls(bool is_32_bit) {
   return is_32_bit ? kNarrow : kWide;
 }
 
+bool is_sigreturn(const user_regs_struct& regs, bool is_32_bit) {
+  const SystemCalls& numbers = system_calls(is_32_bit);
+  const auto number = static_cast<int32_t>(regs.orig_rax);
+  return number == numbers.rt_sigreturn || (number == numbers.sigreturn && number >= 0);
+}
+
 void set_system_call(user_regs_struct& regs, const uint64_t (&call)[7], bool is_32_bit) {
   regs.orig_rax = ~0ull;
   regs.rax = call[0];

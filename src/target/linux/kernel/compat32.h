@@ -34,6 +34,8 @@ struct SystemCalls {
   uint8_t instruction[2];  // one that makes them, wherever it stands
 };
 const SystemCalls& system_calls(bool is_32_bit);
+/// Is it in the call by which signal handlers return?
+bool is_sigreturn(const user_regs_struct& regs, bool is_32_bit);
 
 /// Registers for making a system call: number and six arguments.
 void set_system_call(user_regs_struct& regs, const uint64_t (&call)[7], bool is_32_bit);

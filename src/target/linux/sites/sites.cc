@@ -3,45 +3,10 @@
 #include <fmt/format.h>
 
 #include "target/linux/fast/fast_code.h"
-#include "target/linux/kernel/compat32.h"
 #include "target/linux/memory/code_facts.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
-
-/// How to get past the patch. Called when a thread stands there, or ahead of that when one could
-/// help; failing to map memory is no failure, the instruction is then stepped in place.
-void Tracer::prepare_copy(Thread& thread, uint64_t address, Patch& patch) {
-  using How = machine::DisplacedCode::How;
-  AddressSpace& space = *thread.process->space;
-  std::vector<uint8_t> original(AddressSpace::kInstructionMax);
-  original.resize(space.read(address, original));
-  patch.in_32_bit_code = in_32_bit_code(regs_of(thread));
-  const auto displace =
-      patch.in_32_bit_code ? machine::displace_i386 : machine::displace_x86_64;
-  const machine::DisplacedCode in_place = displace(original, address, address);
-  patch.how = in_place.how == How::SystemCall ? How::SystemCall : How::InPlace;
-  // A program's code of the other kind is out of reach of where we map memory, or may be.
-  if (in_place.how != How::Copy || patch.in_32_bit_code != space.is_32_bit) return;
-  original.resize(in_place.length);
-  if (const PlacedCopy* old = space.find_copy(address, original, patch.in_32_bit_code)) {
-    patch.how = How::Copy;
-    patch.copy = old->at;
-    return;
-  }
-  Arena* arena = arenas_.near(thread, address);
-  if (arena == nullptr) return;
-  PlacedCopy copy;
-  copy.site = address;
-  copy.at = arena->start + arena->slots.size() * AddressSpace::kSlotBytes;
-  copy.in_32_bit_code = patch.in_32_bit_code;
-  copy.original = original;
-  copy.code = displace(original, address, copy.at);
-  if (copy.code.how != How::Copy || !space.write_raw(copy.at, copy.code.code).ok()) return;
-  patch.how = How::Copy;
-  patch.copy = copy.at;
-  arena->slots.push_back(std::move(copy));
-}
 
 Status Tracer::insert_site(Pid pid, uint64_t address) {
   Process* process = threads_.find_process(pid);
@@ -73,7 +38,7 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   space.was_code.insert(address);
   patch->site = true;
   if (patch->how) return {};
-  if (Thread* thread = injector_.injectable(space)) prepare_copy(*thread, address, *patch);
+  if (Thread* thread = injector_.injectable(space)) stepper_.prepare_copy(*thread, address, *patch);
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "target/linux/kernel/compat32.h"
 #include "target/linux/threads/debug_registers.h"
 #include "target/linux/tracer.h"
 
@@ -19,6 +20,12 @@ namespace {
 /// ours: the kernel says 0 there of all who are outside.
 bool may_be_ours(const siginfo_t& info) {
   return info.si_code == SI_TKILL && (info.si_pid == getpid() || info.si_pid == 0);
+}
+
+/// Code of ours that the program runs through makes a call now and then. It is not the program's.
+bool is_of_our_code(const Thread& thread) {
+  const FastCode* const code = thread.process->space->fast.get();
+  return code != nullptr && code->inside(thread.regs.rip);
 }
 
 }  // namespace
@@ -177,6 +184,39 @@ std::optional<StopEvent> Tracer::watch_event(Thread& thread) {
     return event;
   }
   return std::nullopt;
+}
+
+Decision Tracer::on_system_call(Thread& thread) {
+  const auto stop = call_stop(thread.tid);
+  const CallStop::Side side = stop ? stop->side : CallStop::Side::None;
+  // A new thread returns from the call that its creator made.
+  const bool newborn = side != CallStop::Side::Entry && !thread.call;
+  const KernelCall ended = std::exchange(thread.call, std::nullopt).value_or(KernelCall{});
+  if (side == CallStop::Side::Entry) {
+    (void)regs_of(thread);
+    if (is_of_our_code(thread)) {
+      thread.call = {static_cast<int32_t>(thread.regs.orig_rax), false, true};
+      return {};
+    }
+    thread.counted.enter_call();
+    thread.call = {static_cast<int32_t>(regs_of(thread).orig_rax),
+                   is_sigreturn(regs_of(thread), thread.process->space->is_32_bit)};
+    if (!thread.returns.empty() && --thread.returns.back().system_calls_left == 0)
+      thread.returns.pop_back();
+    // Should it fail after all, the child runs on in memory that may have traps of ours.
+    if (thread.process->keeps_rights() &&
+        runs_privileged_file(thread.tid, regs_of(thread), *thread.process->space))
+      thread.process->leaving = true;
+    return system_call_event(thread, StopEvent::Kind::SystemCallEntry, thread.call->number);
+  }
+  if (ended.is_ours) return {};
+  if (thread.doing.site_call() != nullptr) stepper_.call_left(thread);
+  if (ended.is_sigreturn) stepper_.returned_to_site(thread);
+  // What rt_sigreturn returns to has no number of a call any more.
+  const auto number = static_cast<int32_t>(regs_of(thread).orig_rax);
+  return newborn ? Decision{}
+                 : system_call_event(thread, StopEvent::Kind::SystemCallReturn,
+                                     number >= 0 ? number : ended.number);
 }
 
 /// At the entry or the return.

@@ -141,7 +141,7 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
   if (patch->site && !counted && wishes_.handler != nullptr && seen(*thread.process)) {
     Hit hit(*this, thread, pc);
     thread.trace_step = wishes_.handler->on_hit(hit) == HitHandler::Next::Step;
-    forget_handler(thread);
+    stepper_.forget_handler(thread);
     patch = space.find(pc);
     if (patch == nullptr) return {};
   }
@@ -152,20 +152,6 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
   StopEvent event = event_of(StopEvent::Kind::Breakpoint, thread);
   event.address = pc;
   return {0, event};
-}
-
-void Tracer::pass(Thread& thread, uint64_t address, Patch& patch) {
-  if (!patch.how || patch.in_32_bit_code != in_32_bit_code(regs_of(thread)))
-    prepare_copy(thread, address, patch);
-  if (thread.run != Run::Stopped) return;  // the call that maps memory does not come back
-  thread.counted.pass(patch.breakpoint);
-  switch (*patch.how) {
-    case machine::DisplacedCode::How::Copy:
-      set_pc(thread, patch.copy);
-      return starter_.start(thread, wants_step(thread), 0);
-    case machine::DisplacedCode::How::SystemCall: return system_call_in_place(thread, address);
-    case machine::DisplacedCode::How::InPlace: return step_in_place(thread, address);
-  }
 }
 
 namespace {
@@ -186,9 +172,9 @@ void pass_slot(Thread& thread) {
 Decision Tracer::on_step(Thread& thread, int code, bool parking) {
   AddressSpace& space = *thread.process->space;
   const bool entering = std::exchange(thread.doing.step()->enters_handler, false);
-  if (entering && code == SIGTRAP) handler_entered(thread);
+  if (entering && code == SIGTRAP) stepper_.handler_entered(thread);
   thread.call.reset();
-  if (thread.doing.site_call() != nullptr) system_call_left(thread);
+  if (thread.doing.site_call() != nullptr) stepper_.call_left(thread);
   const std::optional<uint64_t> from = thread.doing.step()->from;
   user_regs_struct& now = regs_of(thread);
   if (std::exchange(thread.doing.step()->pushes_flags, false)) {
@@ -220,7 +206,7 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
   // (longjmp) stay in the list, and a step may come to their site like any other.
   constexpr uint64_t kCallBytes = 2;
   if (code == TRAP_BRKPT && (!from || regs_of(thread).rip != *from + kCallBytes))
-    returned_to_site(thread);
+    stepper_.returned_to_site(thread);
   std::optional<StopEvent> watch = watch_event(thread);
   if (thread.trace_step && wishes_.handler != nullptr && seen(*thread.process)) {
     Hit step(*this, thread, regs_of(thread).rip);

@@ -56,10 +56,10 @@ void Tracer::go(Thread& thread, int signal) {
     if (counted.here()) counted.drop();
     return start(wants_step(thread));
   }
-  if (signal != 0 && !counted.site()) forget_handler(thread);
+  if (signal != 0 && !counted.site()) stepper_.forget_handler(thread);
   // Whether a handler runs is the kernel's business. If one does, the thread stops at its start.
   if (signal != 0 && counted.site()) return start(true);
-  if (passes) return pass(thread, *here, *patch);
+  if (passes) return stepper_.pass(thread, *here, *patch);
   if (behind && patch == nullptr) {
     counted.drop();
     set_pc(thread, *behind);
@@ -69,21 +69,8 @@ void Tracer::go(Thread& thread, int signal) {
 }
 
 void Tracer::settle(Thread& thread) {
-  AddressSpace& space = *thread.process->space;
-  if (space.fast && thread.run == Run::Stopped) fast_.settle(thread);
-  if (!space.has_copies() || thread.run != Run::Stopped) return;
-  const uint64_t pc = regs_of(thread).rip;
-  const PlacedCopy* copy = space.copy_at(pc);
-  if (copy == nullptr) return;
-  const machine::CopyPoint* point = copy->code.find(pc - copy->at);
-  if (point == nullptr) return;
-  if (point->done) return set_pc(thread, point->pc);
-  set_pc(thread, copy->site);
-  if (point->sp_undo != 0) {
-    thread.regs.rsp += point->sp_undo;
-    thread.regs_state = Thread::Registers::Changed;
-  }
-  thread.counted.settle(copy->site);
+  if (thread.process->space->fast && thread.run == Run::Stopped) fast_.settle(thread);
+  stepper_.settle(thread);
 }
 
 void Tracer::look_again(Thread& thread) {

@@ -1,10 +1,18 @@
-// What cannot be run from a copy, and signal handlers that return to a site.
-#include <cstddef>
+#include "target/linux/sites/site_stepper.h"
 
-#include "target/linux/fast/fast_code.h"
+#include <csignal>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "target/linux/kernel/compat32.h"
+#include "target/linux/kernel/ptrace.h"
+#include "target/linux/stops/patience.h"
+#include "target/linux/threads/caught_calls.h"
+#include "target/linux/threads/register_blocks.h"
 #include "target/linux/threads/trap_flag.h"
-#include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -19,12 +27,6 @@ bool may_run(Tid tid) {
   return status && status->state != 'S' && status->state != 'D';
 }
 
-/// Code of ours that the program runs through makes a call now and then. It is not the program's.
-bool is_of_our_code(const Thread& thread) {
-  const FastCode* const code = thread.process->space->fast.get();
-  return code != nullptr && code->inside(thread.regs.rip);
-}
-
 /// What the kernel shows at a system call's exit when it will restart it, unless a handler runs.
 /// The library never sees these numbers.
 bool may_be_restarted(const user_regs_struct& regs) {
@@ -36,21 +38,61 @@ bool may_be_restarted(const user_regs_struct& regs) {
           result == kRestartBlock);
 }
 
-bool is_sigreturn(const user_regs_struct& regs, const AddressSpace& space) {
-  const SystemCalls& numbers = system_calls(space.is_32_bit);
-  const auto number = static_cast<int32_t>(regs.orig_rax);
-  return number == numbers.rt_sigreturn || (number == numbers.sigreturn && number >= 0);
-}
-
 /// A system call is entered at once, unless its code cannot even be fetched.
 constexpr int64_t kEntryNs = 2 * kSecond;
 
 }  // namespace
 
+void SiteStepper::prepare_copy(Thread& thread, uint64_t address, Patch& patch) {
+  using How = machine::DisplacedCode::How;
+  AddressSpace& space = *thread.process->space;
+  std::vector<uint8_t> original(AddressSpace::kInstructionMax);
+  original.resize(space.read(address, original));
+  patch.in_32_bit_code = in_32_bit_code(regs_of(thread));
+  const auto displace =
+      patch.in_32_bit_code ? machine::displace_i386 : machine::displace_x86_64;
+  const machine::DisplacedCode in_place = displace(original, address, address);
+  patch.how = in_place.how == How::SystemCall ? How::SystemCall : How::InPlace;
+  // A program's code of the other kind is out of reach of where we map memory, or may be.
+  if (in_place.how != How::Copy || patch.in_32_bit_code != space.is_32_bit) return;
+  original.resize(in_place.length);
+  if (const PlacedCopy* old = space.find_copy(address, original, patch.in_32_bit_code)) {
+    patch.how = How::Copy;
+    patch.copy = old->at;
+    return;
+  }
+  Arena* arena = arenas_.near(thread, address);
+  if (arena == nullptr) return;
+  PlacedCopy copy;
+  copy.site = address;
+  copy.at = arena->start + arena->slots.size() * AddressSpace::kSlotBytes;
+  copy.in_32_bit_code = patch.in_32_bit_code;
+  copy.original = original;
+  copy.code = displace(original, address, copy.at);
+  if (copy.code.how != How::Copy || !space.write_raw(copy.at, copy.code.code).ok()) return;
+  patch.how = How::Copy;
+  patch.copy = copy.at;
+  arena->slots.push_back(std::move(copy));
+}
+
+void SiteStepper::pass(Thread& thread, uint64_t address, Patch& patch) {
+  if (!patch.how || patch.in_32_bit_code != in_32_bit_code(regs_of(thread)))
+    prepare_copy(thread, address, patch);
+  if (thread.run != Run::Stopped) return;  // the call that maps memory does not come back
+  thread.counted.pass(patch.breakpoint);
+  switch (*patch.how) {
+    case machine::DisplacedCode::How::Copy:
+      set_pc(thread, patch.copy);
+      return starter_.start(thread, wants_step(thread), 0);
+    case machine::DisplacedCode::How::SystemCall: return system_call_in_place(thread, address);
+    case machine::DisplacedCode::How::InPlace: return step_in_place(thread, address);
+  }
+}
+
 /// The others must not run past the address while the original is there. Nor may they stand still
 /// for long: what the instruction reads may be for one of them to supply (userfaultfd(2)). It waits
 /// on then, and finds the trap when it is read again.
-void Tracer::step_in_place(Thread& thread, uint64_t address) {
+void SiteStepper::step_in_place(Thread& thread, uint64_t address) {
   (void)regs_of(thread);
   if (!wants_step(thread) && pop_flags(thread)) return starter_.start(thread, false, 0);
   const std::shared_ptr<AddressSpace> space = thread.process->space;
@@ -59,7 +101,7 @@ void Tracer::step_in_place(Thread& thread, uint64_t address) {
   (void)space->expose(address, true);
   starter_.start(thread, true, 0);
   Waited waited = stops_.await_within(thread.tid, kInPlaceNs);
-  while (waited == Waited::GaveUp && may_run(thread.tid) && !(gives_up && gives_up()))
+  while (waited == Waited::GaveUp && may_run(thread.tid) && !(gives_up_ && gives_up_()))
     waited = stops_.await_within(thread.tid, kInPlaceNs);
   (void)space->expose(address, false);
   if (waited == Waited::GaveUp) thread.counted.settle(address);
@@ -76,7 +118,7 @@ void Tracer::step_in_place(Thread& thread, uint64_t address) {
 
 /// Only until the kernel has taken the call: it may block there for ever, and its exit, its restart
 /// and its children all see the pc behind the original.
-void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
+void SiteStepper::system_call_in_place(Thread& thread, uint64_t address) {
   const std::shared_ptr<AddressSpace> space = thread.process->space;
   stopper_.quiesce(thread);
   if (thread.run != Run::Stopped) return;
@@ -99,13 +141,13 @@ void Tracer::system_call_in_place(Thread& thread, uint64_t address) {
   const auto number = static_cast<int32_t>(regs_of(thread).orig_rax);
   if (catches(thread, number)) return;  // fresh as it is, it gets its turn to be told
   thread.fresh = false;
-  thread.call = {number, is_sigreturn(regs_of(thread), *space)};
+  thread.call = {number, is_sigreturn(regs_of(thread), space->is_32_bit)};
   starter_.start(thread, wants_step(thread), 0);
 }
 
 /// The kernel restarts a call two bytes before where it ends: for SYSENTER, and 32-bit SYSCALL,
 /// that is the int 0x80 that the vdso has beside them.
-void Tracer::system_call_left(Thread& thread) {
+void SiteStepper::call_left(Thread& thread) {
   constexpr uint64_t kInstructionBytes = 2;
   const uint64_t site = thread.doing.site_call()->site;
   thread.doing.end_call();
@@ -114,41 +156,7 @@ void Tracer::system_call_left(Thread& thread) {
   may_come_back ? thread.counted.restart() : thread.counted.be_past();
 }
 
-Decision Tracer::on_system_call(Thread& thread) {
-  const auto stop = call_stop(thread.tid);
-  const CallStop::Side side = stop ? stop->side : CallStop::Side::None;
-  // A new thread returns from the call that its creator made.
-  const bool newborn = side != CallStop::Side::Entry && !thread.call;
-  const KernelCall ended = std::exchange(thread.call, std::nullopt).value_or(KernelCall{});
-  if (side == CallStop::Side::Entry) {
-    (void)regs_of(thread);
-    if (is_of_our_code(thread)) {
-      thread.call = {static_cast<int32_t>(thread.regs.orig_rax), false, true};
-      return {};
-    }
-    thread.counted.enter_call();
-    thread.call = {static_cast<int32_t>(regs_of(thread).orig_rax),
-                   is_sigreturn(regs_of(thread), *thread.process->space)};
-    if (!thread.returns.empty() && --thread.returns.back().system_calls_left == 0)
-      thread.returns.pop_back();
-    // Should it fail after all, the child runs on in memory that may have traps of ours.
-    if (thread.process->keeps_rights() &&
-        runs_privileged_file(thread.tid, regs_of(thread), *thread.process->space))
-      thread.process->leaving = true;
-    return system_call_event(thread, StopEvent::Kind::SystemCallEntry, thread.call->number);
-  }
-  if (ended.is_ours) return {};
-  if (thread.doing.site_call() != nullptr) system_call_left(thread);
-  if (ended.is_sigreturn) returned_to_site(thread);
-  // What rt_sigreturn returns to has no number of a call any more.
-  const auto number = static_cast<int32_t>(regs_of(thread).orig_rax);
-  return newborn ? Decision{}
-                 : system_call_event(thread, StopEvent::Kind::SystemCallReturn,
-                                     number >= 0 ? number : ended.number);
-}
-
-/// The thread stands at the first instruction of a signal handler.
-void Tracer::handler_entered(Thread& thread) {
+void SiteStepper::handler_entered(Thread& thread) {
   const std::optional<uint64_t> site = thread.counted.site();
   const bool decided = thread.counted.decided();
   thread.counted.enter_handler();
@@ -159,8 +167,7 @@ void Tracer::handler_entered(Thread& thread) {
   thread.returns.push_back({*site, from->sp, decided, kHandlerSystemCalls});
 }
 
-/// It stands where a handler was to return to, and has not: that one never will.
-void Tracer::forget_handler(Thread& thread) {
+void SiteStepper::forget_handler(Thread& thread) {
   if (thread.returns.empty()) return;
   const user_regs_struct& now = regs_of(thread);
   std::erase_if(thread.returns, [&](const HandlerReturn& one) {
@@ -168,7 +175,7 @@ void Tracer::forget_handler(Thread& thread) {
   });
 }
 
-bool Tracer::returned_to_site(Thread& thread) {
+bool SiteStepper::returned_to_site(Thread& thread) {
   const user_regs_struct& now = thread.returns.empty() ? thread.regs : regs_of(thread);
   for (size_t i = thread.returns.size(); i-- > 0;) {
     if (thread.returns[i].site != now.rip || thread.returns[i].sp != now.rsp) continue;
@@ -177,6 +184,23 @@ bool Tracer::returned_to_site(Thread& thread) {
     return true;
   }
   return false;
+}
+
+void SiteStepper::settle(Thread& thread) {
+  AddressSpace& space = *thread.process->space;
+  if (!space.has_copies() || thread.run != Run::Stopped) return;
+  const uint64_t pc = regs_of(thread).rip;
+  const PlacedCopy* copy = space.copy_at(pc);
+  if (copy == nullptr) return;
+  const machine::CopyPoint* point = copy->code.find(pc - copy->at);
+  if (point == nullptr) return;
+  if (point->done) return set_pc(thread, point->pc);
+  set_pc(thread, copy->site);
+  if (point->sp_undo != 0) {
+    thread.regs.rsp += point->sp_undo;
+    thread.regs_state = Thread::Registers::Changed;
+  }
+  thread.counted.settle(copy->site);
 }
 
 }  // namespace tracewell::target::live
