@@ -56,7 +56,7 @@ class LinuxBreakpoints final : public Breakpoints {
     const std::shared_ptr<live::AddressSpace> meant = process->space;
     // Of an instruction under a fast tracepoint's jump, a copy runs elsewhere.
     if (kind == Kind::Software || kind == Kind::Hardware)
-      tracer_.fast().make_way(*process, address);
+      tracer_.sites().make_way(*process, address);
     if (kind != Kind::Software) {
       tracer_.one_by_one().hold_all();
       process = tracer_.threads().find_process(pid);
@@ -97,8 +97,8 @@ class LinuxSites final : public TraceSites {
   explicit LinuxSites(Tracer& tracer) : tracer_(tracer) {}
   FastSites* fast() override { return &tracer_.fast(); }
   void set_handler(HitHandler* handler) override { tracer_.wishes().handler = handler; }
-  Status insert(Pid pid, uint64_t address) override { return tracer_.insert_site(pid, address); }
-  Status remove(Pid pid, uint64_t address) override { return tracer_.remove_site(pid, address); }
+  Status insert(Pid pid, uint64_t address) override { return tracer_.sites().insert(pid, address); }
+  Status remove(Pid pid, uint64_t address) override { return tracer_.sites().remove(pid, address); }
   /// While all threads stand still there is no fork of the memory as it was that nobody has seen.
   void raise_count(Pid pid, uint64_t address) override {
     const auto space_of = [&]() -> std::shared_ptr<live::AddressSpace> {
@@ -106,7 +106,7 @@ class LinuxSites final : public TraceSites {
       return process != nullptr && seen(*process) ? process->space : nullptr;
     };
     const auto meant = space_of();
-    const live::LiveFastSites::Still still(tracer_);
+    const live::LiveFastSites::Still still(tracer_.fast());
     if (meant && space_of() == meant) meant->raise(address);  // else another program is there now
   }
   void lower_count(Pid pid, uint64_t address) override {

@@ -17,7 +17,8 @@ void Tracer::on_removal(Thread& thread) {
 }
 
 void Tracer::on_process_removed() {
-  if (threads_.processes().empty()) interrupt_wanted_ = false;  // it was not about the next one
+  // It was not about the next one.
+  if (threads_.processes().empty()) untold_.interrupt_wanted = false;
   unborn_.process_gone();
 }
 

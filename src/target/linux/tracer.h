@@ -3,7 +3,6 @@
 // thread goes on. park() does the same for stops that came too late to be told.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,6 +18,7 @@
 #include "target/linux/memory/late_pages.h"
 #include "target/linux/programs/terminal.h"
 #include "target/linux/sites/site_stepper.h"
+#include "target/linux/sites/trap_sites.h"
 #include "target/linux/stops/late.h"
 #include "target/linux/stops/let_go.h"
 #include "target/linux/stops/one_by_one.h"
@@ -26,6 +26,7 @@
 #include "target/linux/stops/stop_collector.h"
 #include "target/linux/stops/stopper.h"
 #include "target/linux/stops/unborn.h"
+#include "target/linux/stops/untold.h"
 #include "target/linux/stops/wishes.h"
 #include "target/linux/threads/caught_calls.h"
 #include "target/linux/threads/register_blocks.h"
@@ -57,8 +58,10 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   StopCollector& stops() { return stops_; }
   Wishes& wishes() { return wishes_; }
   const Wishes& wishes() const { return wishes_; }
+  Untold& untold() { return untold_; }
   OneByOne& one_by_one() { return one_by_one_; }  // non-stop
   LiveFastSites& fast() { return fast_; }
+  TrapSites& sites() { return sites_; }
   Late& late() { return late_; }
   LetGo& let_go() { return let_go_; }
   Stopper& stopper() { return stopper_; }
@@ -68,12 +71,12 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   // --- waiting (waiting.cc)
   Result<std::optional<StopEvent>> wait();
   int look_after();  // see Processes
-  bool end_untold() const { return !gone_.empty(); }
+  bool end_untold() const { return !untold_.gone.empty(); }
   void ring() { stops_.bell().ring(); }
 
   // --- stopping and starting (running.cc)
   Status resume(std::span<const ResumeAction> actions);
-  void interrupt() { interrupt_wanted_ = true; }
+  void interrupt() { untold_.interrupt_wanted = true; }
   void stop_all();
   /// Starts a stopped thread, past the site where it stands if that was counted.
   void go(Thread& thread, int signal = 0);
@@ -106,9 +109,6 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   Decision on_step(Thread& thread, int code, bool parking);
   Decision on_system_call(Thread& thread);
   Decision system_call_event(Thread& thread, StopEvent::Kind kind, int64_t number);
-
-  // --- sites (sites.cc)
-  Status insert_site(Pid pid, uint64_t address), remove_site(Pid pid, uint64_t address);
 
   // --- beginning and end (launch.cc, attach.cc)
   Result<StopEvent> launch(const Processes::LaunchOptions& options);
@@ -158,16 +158,13 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   SiteStepper stepper_;
   LatePages late_pages_;
   Terminal terminal_;
-  std::vector<Tid> rivals_;           // parked at breakpoints of the debugger's
-  std::deque<StopEvent> gone_;        // processes that ended, to be told
   std::vector<uint8_t> block_;
-  bool interrupt_wanted_ = false;
   int64_t no_stop_ns_ = 0;  // since when all threads are on their way out, and one is to stop
-  bool something_pending_ = false;    // some thread may have an event to be told
-  Tid last_told_ = 0;
   Wishes wishes_;
+  Untold untold_;
   OneByOne one_by_one_{*this};
   LiveFastSites fast_{*this};
+  TrapSites sites_{threads_, fast_, injector_, stepper_, options_, gives_up};
   Unborn unborn_{*this};
 };
 

@@ -287,7 +287,7 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
   if (tracer_.options_.alone_with_descriptors && any != nullptr &&
       shares_descriptors(any->process->pid, any->tid))
     return because(TrapReason::SharesDescriptors);
-  const Still still(tracer_);
+  const Still still(*this);
   Process* const process = threads_.find_process(pid);
   Thread* const thread = process == nullptr ? nullptr : injector_.injectable(*process->space);
   if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
@@ -363,7 +363,7 @@ void LiveFastSites::populate(Pid pid, const std::vector<Range>& ranges) {
 }
 
 std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {
-  const Still still(tracer_);
+  const Still still(*this);
   std::vector<ThreadBase> out;
   for (Thread* const thread : threads_.all())
     if (is_in(*thread->process, pid) && thread->run != Run::Exiting) {
@@ -392,7 +392,7 @@ Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& c
   if (!space->fast) return because(TrapReason::ReplacedProgram);
   FastCode& fast = *space->fast;
   if (fast.room.bytes < bytes) {
-    const One one(tracer_, pid);
+    const One one(*this, pid);
     if (one.thread == nullptr || one.space != space)
       return because(TrapReason::NoCalls, "", Errc::Target);
     const uint64_t chunk = std::max(kChunk, whole_pages(bytes));
@@ -427,7 +427,7 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   if (process == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
   const std::shared_ptr<AddressSpace> space = process->space;
   std::optional<Still> still;
-  if (!space->fast || !space->fast->waits()) still.emplace(tracer_);
+  if (!space->fast || !space->fast->waits()) still.emplace(*this);
   process = threads_.find_process(pid);
   if (process == nullptr || process->space != space || !space->fast)
     return because(TrapReason::ReplacedProgram);
@@ -447,7 +447,7 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
   if (is_shared(layout.maps, address)) return because(TrapReason::SharedCode);
   bool has_thread = true;
   const auto map = [&](uint64_t start, uint64_t bytes) {
-    const One one(tracer_, pid);
+    const One one(*this, pid);
     has_thread = one.thread != nullptr && one.space == space;
     if (!has_thread) return false;
     const auto mapped = injector_.system_call(
@@ -466,7 +466,7 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
 }
 
 void LiveFastSites::remove(Pid pid, uint64_t address) {
-  const Still still(tracer_);
+  const Still still(*this);
   Process* const process = threads_.find_process(pid);
   if (process != nullptr && process->space->fast) process->space->fast->remove(address);
 }
@@ -518,7 +518,7 @@ void LiveFastSites::release_unwanted() {
     return one.second->space->fast && one.second->space->fast->unwanted;
   };
   if (std::ranges::none_of(threads_.processes(), is_unwanted)) return;
-  const Still still(tracer_);
+  const Still still(*this);
   // Processes may end, or run another program, while threads are led out.
   std::vector<std::shared_ptr<AddressSpace>> spaces;
   for (const auto& one : threads_.processes())
@@ -568,22 +568,6 @@ void LiveFastSites::want_ticks() {
   if (!any) hurry({});
   if (any) (void)ticker_.start();  // it runs: share() has started it
   else ticker_.stop();
-}
-
-/// Who wants to put a trap of its own there. The sites are traps from now on.
-void LiveFastSites::make_way(Process& process, uint64_t address) {
-  FastCode* const fast = process.space->fast.get();
-  if (fast == nullptr) return;
-  const std::vector<uint64_t> sites = fast->sites_around(address, 1);
-  if (sites.empty()) return;
-  const Still still(tracer_);
-  for (const uint64_t site : sites) fast->remove(site);
-  for (const uint64_t site : sites) {
-    const Status trap = tracer_.insert_site(process.pid, site);
-    if (!trap && tracer_.options_.notice)
-      tracer_.options_.notice(
-          fmt::format("Lost the tracepoint at {:#x}: {}", site, trap.error().text()));
-  }
 }
 
 }  // namespace tracewell::target::live

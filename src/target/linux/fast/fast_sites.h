@@ -26,18 +26,18 @@ class LiveFastSites final : public FastSites {
  public:
   /// All threads stand still as long as it lives. Not inside of wait().
   struct Still {
-    explicit Still(Tracer& all);
+    explicit Still(LiveFastSites& all);
     ~Still();
-    Tracer& tracer;
+    LiveFastSites& sites;
   };
 
   /// One thread of this memory stands still as long as it lives, at a place where it can run system
   /// calls for us; all do where none can be had otherwise. The program may end meanwhile, or run
   /// another one: `thread` is null then.
   struct One {
-    One(Tracer& all, Pid pid);
+    One(LiveFastSites& all, Pid pid);
     ~One();
-    Tracer& tracer;
+    LiveFastSites& sites;
     std::shared_ptr<AddressSpace> space;
     Thread* thread = nullptr;
     std::optional<Still> all_still;
@@ -78,8 +78,6 @@ class LiveFastSites final : public FastSites {
   void release_unwanted();
   /// The program's own bytes are back; what threads may still be inside of stays.
   void abandon(std::span<Process* const> processes);
-  /// Somebody is about to put a trap there.
-  void make_way(Process& process, uint64_t address);
   /// A thread that stands in a pad, or in code of ours, comes to stand where the program would.
   void settle(Thread& thread);
   /// Before the first thread of a fork runs: nothing of what its parent shares with us stays its.

@@ -10,27 +10,28 @@
 
 namespace tracewell::target::live {
 
-LiveFastSites::Still::Still(Tracer& all) : tracer(all) {
-  if (tracer.fast().held_++ == 0) tracer.one_by_one().hold_all();
-  tracer.fast().note_those_inside();
+LiveFastSites::Still::Still(LiveFastSites& all) : sites(all) {
+  if (sites.held_++ == 0) sites.tracer_.one_by_one().hold_all();
+  sites.note_those_inside();
 }
 LiveFastSites::Still::~Still() {
-  if (--tracer.fast().held_ == 0) tracer.one_by_one().let_on();
+  if (--sites.held_ == 0) sites.tracer_.one_by_one().let_on();
 }
 
-LiveFastSites::One::One(Tracer& all, Pid pid) : tracer(all) {
-  const Process* const process = tracer.threads().find_process(pid);
+LiveFastSites::One::One(LiveFastSites& all, Pid pid) : sites(all) {
+  const Process* const process = sites.threads_.find_process(pid);
   if (process == nullptr) return;
   space = process->space;
-  const bool others_run = tracer.one_by_one().on() && tracer.fast().held_ == 0;
-  if (others_run) tracer.one_by_one().hold_one(*space);
-  thread = tracer.injector().injectable(*space);
+  OneByOne& one_by_one = sites.tracer_.one_by_one();
+  const bool others_run = one_by_one.on() && sites.held_ == 0;
+  if (others_run) one_by_one.hold_one(*space);
+  thread = sites.injector_.injectable(*space);
   if (thread != nullptr || !others_run) return;
-  all_still.emplace(tracer);
-  thread = tracer.injector().injectable(*space);
+  all_still.emplace(sites);
+  thread = sites.injector_.injectable(*space);
 }
 LiveFastSites::One::~One() {
-  if (tracer.fast().held_ == 0) tracer.one_by_one().let_on();
+  if (sites.held_ == 0) sites.tracer_.one_by_one().let_on();
 }
 
 /// Threads that have stopped by themselves while others make a run ready: they get their turn.
@@ -73,7 +74,7 @@ size_t LiveFastSites::thread_count(Pid pid) {
 
 void LiveFastSites::while_still(const std::function<void()>& what) {
   {
-    const Still still(tracer_);
+    const Still still(*this);
     what();
   }
   for (Here& here : here_)
@@ -95,7 +96,7 @@ void LiveFastSites::expect_hits(Pid pid) {
 }
 
 std::vector<uint64_t> LiveFastSites::commit(Pid pid) {
-  const Still still(tracer_);
+  const Still still(*this);
   const Process* const process = threads_.find_process(pid);
   if (process == nullptr || !process->space->fast) return {};
   return process->space->fast->commit();

@@ -101,7 +101,7 @@ Result<FaultAction> LiveFastSites::action_of(Thread& thread, int signal) {
 }
 
 Result<uint64_t> LiveFastSites::learn_handlers(Pid pid) {
-  const Still still(tracer_);
+  const Still still(*this);
   Process* const process = threads_.find_process(pid);
   Thread* const thread =
       process == nullptr ? nullptr : injector_.injectable(*process->space, process);

@@ -416,14 +416,14 @@ Result<StopEvent> Tracer::attach(Pid pid) {
   stops_.look_for_foreign_children();
   (void)look_at_let_go();
   if (Status stopped = Attaching(*this).seize_and_stop(pid); !stopped) {
-    std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
+    untold_.forget(pid);
     unborn_.see_off();
     return stopped.error();
   }
-  std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
+  untold_.forget(pid);
   Thread* first = threads_.first_thread(pid);
   StopEvent event = event_of(StopEvent::Kind::Signal, *first);
-  last_told_ = first->tid;
+  untold_.last_told = first->tid;
   if (one_by_one_.on()) {  // it runs on until it is asked to stop
     for (Thread* thread : threads_.threads_of(*threads_.find_process(pid))) thread->resumed = true;
     one_by_one_.let_on();
@@ -531,7 +531,7 @@ Status Tracer::detach(Pid pid) {
     }
     let_run(children);
   }
-  std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
+  untold_.forget(pid);
   for (const Tid tid : running)
     if (Thread* thread = threads_.find(tid)) thread->resumed = true;
   start_resumed();
@@ -558,7 +558,7 @@ Status Tracer::kill(Pid pid) {
     if (stops_.take_each(std::vector<Tid>(process->threads)) == 0 && !stops_.wait_once(true))
       return errno_error("waitpid", Errc::Target);
   }
-  std::erase_if(gone_, [&](const StopEvent& event) { return event.pid == pid; });
+  untold_.forget(pid);
   let_run(children);
   one_by_one_.forget_ends();
   unborn_.see_off();

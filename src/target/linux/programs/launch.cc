@@ -270,7 +270,7 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
   thread.run = Run::Stopped;
   thread.status = status;
   thread.begun = true;
-  last_told_ = child;
+  untold_.last_told = child;
   StopEvent event = event_of(StopEvent::Kind::Signal, thread);
   event.signal = SIGTRAP;
   return event;

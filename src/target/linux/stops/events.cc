@@ -231,7 +231,7 @@ Decision Tracer::system_call_event(Thread& thread, StopEvent::Kind kind, int64_t
 void Tracer::process_gone(Thread& last, int status) {
   Process& process = *last.process;
   // Without a thread nobody could ask for what comes after the end of one.
-  std::erase_if(gone_, [&](const StopEvent& event) {
+  std::erase_if(untold_.gone, [&](const StopEvent& event) {
     return event.pid == process.pid && event.kind == StopEvent::Kind::ThreadExited;
   });
   if (seen(process)) {
@@ -242,7 +242,7 @@ void Tracer::process_gone(Thread& last, int status) {
     } else {
       event.exit_code = WEXITSTATUS(status);
     }
-    gone_.push_back(event);
+    untold_.gone.push_back(event);
   }
   threads_.remove_process(process.pid);
   unborn_.memory_gone(process.space);

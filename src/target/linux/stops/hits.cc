@@ -135,7 +135,7 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
     if (counted) thread.counted.count(pc, decided);
     if (patch->breakpoint && !patch->site && thread.resumed && seen(*thread.process) &&
         !filtered(thread, kSoftware, pc))
-      rivals_.push_back(thread.tid);
+      untold_.rivals.push_back(thread.tid);
     return {};
   }
   if (patch->site && !counted && wishes_.handler != nullptr && seen(*thread.process)) {

@@ -41,8 +41,8 @@ void OneByOne::set(bool on) {
       thread->sampling = Sampling::No;
       thread->sample.reset();
     }
-    tracer_.rivals_.clear();
-    tracer_.interrupt_wanted_ = false;
+    tracer_.untold().rivals.clear();
+    tracer_.untold().interrupt_wanted = false;
   }
   on_ = on;
   ended_ = false;
@@ -54,7 +54,7 @@ void OneByOne::want_stop(Thread& thread, StopEvent::Kind kind) {
   if (thread.stop_wanted) return;
   thread.stop_wanted = kind;
   if (is_moving(thread)) ask_to_stop(thread);
-  else tracer_.something_pending_ = true;
+  else tracer_.untold().is_something_pending = true;
 }
 
 void OneByOne::want_sample(Thread& thread) {
@@ -87,11 +87,11 @@ void OneByOne::want_none() {
     thread->stop_wanted.reset();
     thread->sampling = Sampling::No;
   }
-  tracer_.interrupt_wanted_ = false;
+  tracer_.untold().interrupt_wanted = false;
 }
 
 void OneByOne::interrupt() {
-  tracer_.interrupt_wanted_ = false;
+  tracer_.untold().interrupt_wanted = false;
   for (Thread* thread : tracer_.threads().all()) {
     if (!thread->resumed || !seen(*thread->process)) continue;
     if (thread->run != Run::Exiting) return want_stop(*thread, StopEvent::Kind::Interrupted);
@@ -99,16 +99,16 @@ void OneByOne::interrupt() {
 }
 
 bool OneByOne::due() {
-  if (tracer_.threads().processes().empty()) return !tracer_.gone_.empty();
-  return tracer_.something_pending_ || tracer_.interrupt_wanted_ || ended_ ||
-         !tracer_.gone_.empty() || tracer_.stops().ready() != 0 || tracer_.anything_runs();
+  if (tracer_.threads().processes().empty()) return !tracer_.untold().gone.empty();
+  return tracer_.untold().is_something_pending || tracer_.untold().interrupt_wanted || ended_ ||
+         !tracer_.untold().gone.empty() || tracer_.stops().ready() != 0 || tracer_.anything_runs();
 }
 
 void OneByOne::hold_all() {
   if (!on_) return;
   tracer_.stops().look_for_foreign_children();
   tracer_.await_all_stopped();
-  tracer_.rivals_.clear();  // each of them is told of
+  tracer_.untold().rivals.clear();  // each of them is told of
   for (Thread* thread : tracer_.threads().all())
     if (thread->run == Run::Stopped) tracer_.settle(*thread);
 }
@@ -166,7 +166,7 @@ StopEvent OneByOne::stopped(Thread& thread, StopEvent event) {
   thread.stop_wanted.reset();
   thread.sampling = Sampling::No;
   thread.sample.reset();
-  tracer_.last_told_ = thread.tid;
+  tracer_.untold().last_told = thread.tid;
   ended_ = false;
   return event;
 }
@@ -212,13 +212,13 @@ std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
 }
 
 std::optional<StopEvent> OneByOne::take_pending() {
-  if (!tracer_.gone_.empty()) {
-    StopEvent event = std::move(tracer_.gone_.front());
-    tracer_.gone_.pop_front();
+  if (!tracer_.untold().gone.empty()) {
+    StopEvent event = std::move(tracer_.untold().gone.front());
+    tracer_.untold().gone.pop_front();
     if (event.kind != StopEvent::Kind::ThreadExited) ended_ = false;
     return event;
   }
-  if (!tracer_.something_pending_) return std::nullopt;
+  if (!tracer_.untold().is_something_pending) return std::nullopt;
   for (Thread* thread : tracer_.threads().all()) {
     const bool awaited = thread->resumed || thread->stop_wanted;
     if (!awaited || !seen(*thread->process)) continue;
@@ -228,7 +228,7 @@ std::optional<StopEvent> OneByOne::take_pending() {
                         (thread->run == Run::Stopped && !thread->fresh);
     if (thread->stop_wanted && stands) return stopped_as_wanted(*thread);
   }
-  tracer_.something_pending_ = false;
+  tracer_.untold().is_something_pending = false;
   return std::nullopt;
 }
 

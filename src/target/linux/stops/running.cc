@@ -136,7 +136,7 @@ Status Tracer::resume(std::span<const ResumeAction> actions) {
     return thread != nullptr && seen(*thread->process);
   };
   // A thread may have been killed meanwhile: the others go on, and its end is told in its turn.
-  if (!actions.empty() && gone_.empty() && std::ranges::none_of(actions, is_there))
+  if (!actions.empty() && untold_.gone.empty() && std::ranges::none_of(actions, is_there))
     return {Errc::NotFound, "no such thread"};
   // Whoever steps one believes to know where it is.
   for (const ResumeAction& action : actions)
@@ -165,22 +165,22 @@ Status Tracer::resume(std::span<const ResumeAction> actions) {
 }
 
 void Tracer::start_resumed() {
-  something_pending_ = one_by_one_.on() || !gone_.empty();
+  untold_.is_something_pending = one_by_one_.on() || !untold_.gone.empty();
   for (Thread* thread : threads_.all()) {
     if (!thread->resumed || !thread->pending) continue;
     if (still_true(*thread)) {
-      something_pending_ = true;
+      untold_.is_something_pending = true;
       continue;
     }
     if (thread->pending->kind == StopEvent::Kind::Signal && thread->deferred_signal == 0)
       thread->deferred_signal = thread->pending->signal;
     thread->pending.reset();
   }
-  if (something_pending_ && !one_by_one_.on()) return;
+  if (untold_.is_something_pending && !one_by_one_.on()) return;
   std::vector<Thread*> threads = threads_.all();
   // Whoever was told of last starts last, or it may always be the first at the next breakpoint.
   std::stable_partition(threads.begin(), threads.end(),
-                        [&](const Thread* thread) { return thread->tid > last_told_; });
+                        [&](const Thread* thread) { return thread->tid > untold_.last_told; });
   for (Thread* thread : threads) {
     if (thread->run != Run::Stopped || thread->fresh) continue;
     if (thread->runs_on() && (thread->pending || thread->stop_wanted)) continue;
@@ -210,12 +210,12 @@ bool Tracer::still_true(Thread& thread) {
 }
 
 std::optional<StopEvent> Tracer::take_pending() {
-  if (!gone_.empty()) {
-    StopEvent event = std::move(gone_.front());
-    gone_.pop_front();
+  if (!untold_.gone.empty()) {
+    StopEvent event = std::move(untold_.gone.front());
+    untold_.gone.pop_front();
     return event;
   }
-  if (!std::exchange(something_pending_, false)) return std::nullopt;
+  if (!std::exchange(untold_.is_something_pending, false)) return std::nullopt;
   for (Thread* thread : threads_.all())
     if (thread->resumed && thread->pending)
       return *std::exchange(thread->pending, std::nullopt);
@@ -247,8 +247,8 @@ std::optional<StopEvent> Tracer::interrupted_event() {
     if (told == nullptr) return std::nullopt;
   }
   no_stop_ns_ = 0;
-  last_told_ = told->tid;
-  interrupt_wanted_ = false;
+  untold_.last_told = told->tid;
+  untold_.interrupt_wanted = false;
   StopEvent event = event_of(StopEvent::Kind::Interrupted, *told);
   event.signal = SIGINT;
   return event;

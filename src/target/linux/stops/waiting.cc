@@ -31,8 +31,8 @@ void Tracer::on_status(Tid tid, int status) {
     if (tid == thread->process->pid || thread->process->threads.size() == 1)
       return process_gone(*thread, status);
     if (wishes_.tell_threads && seen(*thread->process)) {
-      gone_.push_back(event_of(StopEvent::Kind::ThreadExited, *thread));
-      gone_.back().exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+      untold_.gone.push_back(event_of(StopEvent::Kind::ThreadExited, *thread));
+      untold_.gone.back().exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     }
     one_by_one_.note_end(*thread);
     const Thread* const leader = threads_.find(thread->process->pid);
@@ -110,10 +110,10 @@ std::optional<StopEvent> Tracer::handle_next() {
   Decision decision = decide(*thread, false);
   if (one_by_one_.on()) return one_by_one_.tell(*thread, std::move(decision));
   if (decision.event) {
-    rivals_.clear();
+    untold_.rivals.clear();
     stop_all();
     if (decision.event->kind == StopEvent::Kind::Breakpoint) give_way(*decision.event);
-    last_told_ = decision.event->tid;
+    untold_.last_told = decision.event->tid;
   } else if (!thread->fresh) {
     go(*thread, decision.signal);
   }
@@ -124,8 +124,9 @@ std::optional<StopEvent> Tracer::handle_next() {
 /// again. So that it is not always the same one that is told of, they take turns.
 void Tracer::give_way(StopEvent& event) {
   Thread* next = nullptr;
-  const auto later = [&](Tid tid) { return tid - last_told_ - 1; };  // as turns from the last
-  for (const Tid tid : rivals_) {
+  // As turns from the last one that was told of.
+  const auto later = [&](Tid tid) { return tid - untold_.last_told - 1; };
+  for (const Tid tid : untold_.rivals) {
     Thread* thread = threads_.find(tid);
     if (thread == nullptr || thread->run != Run::Stopped) continue;
     const Tid best = next != nullptr ? next->tid : event.tid;
@@ -139,9 +140,9 @@ void Tracer::give_way(StopEvent& event) {
 /// Once the last thread of a process is on its way out, the end of another is not told: there would
 /// be no thread left for the debugger to let go on, and the end of the process is about to come.
 void Tracer::forget_last_threads() {
-  if (gone_.empty() || gone_.front().kind != StopEvent::Kind::ThreadExited) return;
+  if (untold_.gone.empty() || untold_.gone.front().kind != StopEvent::Kind::ThreadExited) return;
   await_all_stopped();
-  std::erase_if(gone_, [&](const StopEvent& event) {
+  std::erase_if(untold_.gone, [&](const StopEvent& event) {
     return event.kind == StopEvent::Kind::ThreadExited &&
            threads_.first_thread(event.pid) == nullptr;
   });
@@ -165,7 +166,7 @@ Result<std::optional<StopEvent>> Tracer::wait() {
     if (!one_by_one_.on()) forget_last_threads();
     if (auto event = one_by_one_.on() ? one_by_one_.take_pending() : take_pending()) {
       if (!one_by_one_.on()) stop_all();
-      last_told_ = event->tid;
+      untold_.last_told = event->tid;
       return event;
     }
     if (!woken && !after_tick && stops_.bell().answered()) {
@@ -184,18 +185,18 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       continue;
     }
     const bool may_wait = !std::exchange(after_tick, false);
-    if (interrupt_wanted_ && turns == kNoLimit) turns = stops_.ready();
+    if (untold_.interrupt_wanted && turns == kNoLimit) turns = stops_.ready();
     if (stops_.ready() != 0 && turns != 0) {
       if (turns != kNoLimit) --turns;
       if (auto event = handle_next()) return event;
       continue;
     }
-    if (interrupt_wanted_ && one_by_one_.on()) {
+    if (untold_.interrupt_wanted && one_by_one_.on()) {
       one_by_one_.interrupt();
       continue;  // whoever stands still already is told at once
     }
     turns = kNoLimit;
-    if (interrupt_wanted_)
+    if (untold_.interrupt_wanted)
       if (auto event = interrupted_event()) return event;  // or all are on their way out
     if (woken) return std::optional<StopEvent>{};
     if (stops_.ready() != 0) continue;
@@ -203,7 +204,7 @@ Result<std::optional<StopEvent>> Tracer::wait() {
       return std::optional(event_of(StopEvent::Kind::NoneLeft, 0, 0));
     if (!may_wait) continue;
     std::optional<Nudger::Wait> nudged;
-    if (interrupt_wanted_ || unborn_.any()) nudged.emplace(stops_.nudger());
+    if (untold_.interrupt_wanted || unborn_.any()) nudged.emplace(stops_.nudger());
     if (fast_.poll_pause_ns() != 0 && wishes_.handler != nullptr) {
       wishes_.handler->on_poll();
       if (!stops_.wait_once(false)) pause_for(fast_.poll_pause_ns());

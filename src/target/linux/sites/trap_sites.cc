@@ -1,20 +1,38 @@
+#include "target/linux/sites/trap_sites.h"
+
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "target/linux/fast/fast_code.h"
+#include "target/linux/kernel/ptrace.h"
 #include "target/linux/memory/code_facts.h"
-#include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
 
-Status Tracer::insert_site(Pid pid, uint64_t address) {
+void TrapSites::make_way(Process& process, uint64_t address) {
+  FastCode* const fast = process.space->fast.get();
+  if (fast == nullptr) return;
+  const std::vector<uint64_t> sites = fast->sites_around(address, 1);
+  if (sites.empty()) return;
+  const LiveFastSites::Still still(fast_);
+  for (const uint64_t site : sites) fast->remove(site);
+  for (const uint64_t site : sites) {
+    const Status trap = insert(process.pid, site);
+    if (!trap && options_.notice)
+      options_.notice(
+          fmt::format("Lost the tracepoint at {:#x}: {}", site, trap.error().text()));
+  }
+}
+
+Status TrapSites::insert(Pid pid, uint64_t address) {
   Process* process = threads_.find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   AddressSpace& space = *process->space;
   // A leader that has ended has no memory any more.
   const Thread* const lives = threads_.first_thread(pid);
-  const std::vector<Mapping> maps = mappings(lives != nullptr ? lives->tid : pid, gives_up);
+  const std::vector<Mapping> maps = mappings(lives != nullptr ? lives->tid : pid, gives_up_);
   if (maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
   const auto map = std::ranges::find_if(
       maps, [&](const Mapping& one) { return address >= one.start && address < one.end; });
@@ -29,11 +47,11 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   if (space.fast && space.fast->splits_instruction(address))
     return {Errc::Unsupported, fmt::format("no instruction begins at {:#x}", address)};
   TW_ASSIGN_OR_RETURN(const bool would_begin_anew,
-                      in_restartable_sequence(space, maps, address, gives_up));
+                      in_restartable_sequence(space, maps, address, gives_up_));
   if (would_begin_anew)
     return {Errc::Unsupported,
             "it is in a restartable sequence (rseq), or begins one: a stop would do that anew"};
-  fast_.make_way(*process, address);
+  make_way(*process, address);
   TW_ASSIGN_OR_RETURN(Patch * patch, space.add(address));
   space.was_code.insert(address);
   patch->site = true;
@@ -42,7 +60,7 @@ Status Tracer::insert_site(Pid pid, uint64_t address) {
   return {};
 }
 
-Status Tracer::remove_site(Pid pid, uint64_t address) {
+Status TrapSites::remove(Pid pid, uint64_t address) {
   Process* process = threads_.find_process(pid);
   if (process == nullptr) return {};
   AddressSpace& space = *process->space;
