@@ -15,6 +15,7 @@
 
 #include "target/debuggee.h"
 #include "target/linux/kernel/ptrace.h"
+#include "target/linux/programs/programs.h"
 #include "target/linux/tracer.h"
 
 namespace tracewell::target {
@@ -92,8 +93,9 @@ TEST(LinuxStanding, DoesNotWaitForAThreadInTheKernel) {
   const Started program({"stuck", "untraced"});
   const Tid stuck = program.threads(2)[1];
   Tracer tracer{LinuxOptions{}};
+  live::Programs programs(tracer);
   tracer.one_by_one().set(true);
-  ASSERT_TRUE(tracer.attach(program.pid()).ok());
+  ASSERT_TRUE(programs.attach(program.pid()).ok());
   program.tell();
   while (live::proc_status(stuck)->state != 'D') usleep(1000);
   live::AddressSpace& space = *tracer.threads().find_process(program.pid())->space;
@@ -126,7 +128,8 @@ TEST(LinuxStanding, GoesBeforeOthersWhileAProgramWaitsForIt) {
     seen.push_back(niceness());
     return false;
   });
-  ASSERT_TRUE(tracer.attach(program.pid()).ok());
+  live::Programs programs(tracer);
+  ASSERT_TRUE(programs.attach(program.pid()).ok());
   ASSERT_FALSE(seen.empty());
   for (const int nice : seen) EXPECT_EQ(nice < usual, may) << "only who may goes before others";
   EXPECT_EQ(niceness(), usual);

@@ -7,6 +7,7 @@
 #include "target/linux/images/facts.h"
 #include "target/linux/images/thread_locals.h"
 #include "target/linux/kernel/compat32.h"
+#include "target/linux/programs/programs.h"
 #include "target/linux/threads/caught_calls.h"
 #include "target/linux/threads/debug_registers.h"
 #include "target/linux/threads/sample.h"
@@ -17,19 +18,20 @@ namespace {
 
 using live::Patch;
 using live::Process;
+using live::Programs;
 using live::Run;
 using live::Thread;
 using live::Tracer;
 
 class LinuxProcesses final : public Processes {
  public:
-  explicit LinuxProcesses(Tracer& tracer) : tracer_(tracer) {}
+  LinuxProcesses(Tracer& tracer, Programs& programs) : tracer_(tracer), programs_(programs) {}
   Result<StopEvent> launch(const LaunchOptions& options) override {
-    return tracer_.launch(options);
+    return programs_.launch(options);
   }
-  Result<StopEvent> attach(Pid pid) override { return tracer_.attach(pid); }
-  Status detach(Pid pid) override { return tracer_.detach(pid); }
-  Status kill(Pid pid) override { return tracer_.kill(pid); }
+  Result<StopEvent> attach(Pid pid) override { return programs_.attach(pid); }
+  Status detach(Pid pid) override { return programs_.detach(pid); }
+  Status kill(Pid pid) override { return programs_.kill(pid); }
   int look_after() override { return tracer_.look_after(); }
   void report_forks(bool fork, bool vfork, bool exec) override {
     tracer_.wishes().tell_forks = fork;
@@ -40,6 +42,7 @@ class LinuxProcesses final : public Processes {
 
  private:
   Tracer& tracer_;
+  Programs& programs_;
 };
 
 class LinuxBreakpoints final : public Breakpoints {
@@ -268,7 +271,7 @@ class LinuxTarget final : public Target {
 
  private:
   mutable Tracer tracer_;
-  LinuxProcesses process_control_{tracer_};
+  LinuxProcesses process_control_{tracer_, programs_};
   LinuxBreakpoints breakpoints_{tracer_};
   LinuxSites sites_{tracer_};
   LinuxSignals signals_{tracer_};
@@ -276,6 +279,7 @@ class LinuxTarget final : public Target {
   LinuxNonStop non_stop_{tracer_};
   live::Facts facts_{tracer_.threads(), tracer_.gives_up};
   live::ThreadLocalBlocks thread_locals_{tracer_.threads(), tracer_.gives_up};
+  live::Programs programs_{tracer_};  // ends first
 };
 
 std::vector<ProcessInfo> LinuxTarget::processes() const {

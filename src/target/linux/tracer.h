@@ -16,7 +16,6 @@
 #include "target/linux/kernel/ptrace.h"
 #include "target/linux/linux_target.h"
 #include "target/linux/memory/late_pages.h"
-#include "target/linux/programs/terminal.h"
 #include "target/linux/sites/site_stepper.h"
 #include "target/linux/sites/trap_sites.h"
 #include "target/linux/stops/late.h"
@@ -51,8 +50,10 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
         injector_(threads_, stops_, late_, gives_up),
         arenas_(injector_, options_.map_memory, gives_up),
         stepper_(stops_, late_, starter_, stopper_, arenas_, gives_up) {}
-  ~Tracer();
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
 
+  const LinuxOptions& options() const { return options_; }
   ThreadTable& threads() { return threads_; }
   RegisterBlocks& registers() { return registers_; }
   StopCollector& stops() { return stops_; }
@@ -66,6 +67,7 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   LetGo& let_go() { return let_go_; }
   Stopper& stopper() { return stopper_; }
   Injector& injector() { return injector_; }
+  Arenas& arenas() { return arenas_; }
   Unborn& unborn() { return unborn_; }
 
   // --- waiting (waiting.cc)
@@ -110,15 +112,15 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   Decision on_system_call(Thread& thread);
   Decision system_call_event(Thread& thread, StopEvent::Kind kind, int64_t number);
 
-  // --- beginning and end (launch.cc, attach.cc)
-  Result<StopEvent> launch(const Processes::LaunchOptions& options);
-  Result<StopEvent> attach(Pid pid);
-  Status detach(Pid pid), kill(Pid pid);
+  // --- beginning and end of programs: see Programs
+  void start_resumed();
+  void release_orphans();
+  bool look_at_let_go();  // true: some have not stopped yet
+  void stay_for_lent();
 
   const std::function<bool()> gives_up;
 
  private:
-  friend class Attaching;
   friend class Hit;
   friend class LiveFastSites;
   friend class OneByOne;
@@ -130,20 +132,14 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   std::vector<Tid> others() const override;
   void on_lingering(Tid tid) override;
   void on_let_go_status(Tid tid, int status);
-  bool look_at_let_go();  // true: some have not stopped yet
-  void stay_for_lent();
   std::optional<StopEvent> handle_next(), take_pending(), interrupted_event();
   void forget_last_threads();
   bool still_true(Thread& thread), leader_waits(const Thread& leader), anything_runs();
   void give_way(StopEvent& event);
   void park_ready();
   void await_all_stopped();
-  void start_resumed();
   void tell_refusals(Thread& thread);
   Decision child_born(Thread& thread, Pid child, StopEvent::Kind kind);
-  void release(const std::shared_ptr<AddressSpace>& space);
-  void release_orphans(), let_run(const std::vector<Pid>& children);
-  void give_up_threads(const AddressSpace& space);
 
   ThreadTable threads_;
   LinuxOptions options_;
@@ -157,7 +153,6 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   Arenas arenas_;
   SiteStepper stepper_;
   LatePages late_pages_;
-  Terminal terminal_;
   std::vector<uint8_t> block_;
   int64_t no_stop_ns_ = 0;  // since when all threads are on their way out, and one is to stop
   Wishes wishes_;

@@ -1,5 +1,7 @@
 // The program becomes a traced process before it runs its first instruction: we fork, the child
 // waits until it is seized, then it execs (through a shell and wrappers, each of which execs once).
+#include "target/linux/programs/programs.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -22,7 +24,6 @@
 #include "target/linux/kernel/descriptors.h"
 #include "target/linux/programs/program_here.h"
 #include "target/linux/stops/patience.h"
-#include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -213,13 +214,13 @@ Error not_started(const Processes::LaunchOptions& options, int status, int repor
 
 }  // namespace
 
-Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
+Result<StopEvent> Programs::launch(const Processes::LaunchOptions& options) {
   if (options.argv.empty()) return {Errc::InvalidArgument, "no program to run"};
   TW_RETURN_IF_ERROR(stops_.prepare());
   const Plan plan = make_plan(options);
-  if (options_.notice && !plan.here.passed_over.empty())
-    options_.notice(fmt::format("{}: it is passed over; its path, as ./{}, starts it",
-                                plan.here.passed_over, printable(options.argv[0])));
+  if (tracer_.options().notice && !plan.here.passed_over.empty())
+    tracer_.options().notice(fmt::format("{}: it is passed over; its path, as ./{}, starts it",
+                                         plan.here.passed_over, printable(options.argv[0])));
   Pipe go_ahead, report;
   if (!go_ahead.open() || !report.open()) return errno_error("pipe", Errc::Target);
   const pid_t child = fork();
@@ -236,7 +237,8 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
   terminal_.lend(child, !options.keep_stdio_free);
   const char byte = 1;
   (void)!write(go_ahead.write_end.get(), &byte, 1);
-  Patience patience(threads_.processes().empty() ? kStartNs : kStartBesideOthersNs, gives_up);
+  Patience patience(threads_.processes().empty() ? kStartNs : kStartBesideOthersNs,
+                    tracer_.gives_up);
   const auto reached = run_to_program(child, plan.execs, trace_options(true), patience);
   const auto give_up = [&] {
     ::kill(child, SIGKILL);
@@ -270,7 +272,7 @@ Result<StopEvent> Tracer::launch(const Processes::LaunchOptions& options) {
   thread.run = Run::Stopped;
   thread.status = status;
   thread.begun = true;
-  untold_.last_told = child;
+  tracer_.untold().last_told = child;
   StopEvent event = event_of(StopEvent::Kind::Signal, thread);
   event.signal = SIGTRAP;
   return event;

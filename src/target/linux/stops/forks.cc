@@ -1,7 +1,9 @@
 // Children and new programs. A child that nobody asked for is let go, our patches taken out of its
 // copy of the memory. One that shares the memory (vfork, CLONE_VM) runs patched code, so it stays
 // attached, unseen, until it runs another program or ends.
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include <linux/kcmp.h>
 #include <sys/syscall.h>
@@ -126,6 +128,31 @@ bool Tracer::exec_untold(Pid pid) {
   if (thread == nullptr || !wishes_.tell_execs || !seen(*thread->process)) return false;
   if (thread->pending) return thread->pending->kind == StopEvent::Kind::Exec;
   return thread->fresh && stop_event(thread->status) == PTRACE_EVENT_EXEC;
+}
+
+/// Children that share memory with nobody who is debugged.
+void Tracer::release_orphans() {
+  std::vector<Process*> orphans;
+  for (const auto& [pid, process] : threads_.processes()) {
+    if (!process->hidden || process->leaving) continue;
+    const bool kept = std::ranges::any_of(threads_.processes(), [&](const auto& other) {
+      return seen(*other.second) && other.second->space == process->space;
+    });
+    if (!kept) orphans.push_back(process.get());
+  }
+  std::vector<Process*> with_code;
+  std::ranges::copy_if(orphans, std::back_inserter(with_code),
+                       [](const Process* process) { return process->space->fast != nullptr; });
+  fast_.abandon(with_code);
+  for (Process* process : orphans) {
+    process->space->remove_all();
+    process->leaving = true;
+    for (Thread* thread : threads_.threads_of(*process)) {
+      if (thread->run == Run::Running || thread->run == Run::Listening) ask_to_stop(*thread);
+      if (thread->run == Run::Stopped && !thread->fresh)
+        go(*thread, std::exchange(thread->deferred_signal, 0));
+    }
+  }
 }
 
 Decision Tracer::on_exec(Thread& thread) {

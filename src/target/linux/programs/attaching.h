@@ -1,0 +1,45 @@
+// What attaching to one process takes.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string_view>
+
+#include "base/result.h"
+#include "target/linux/stops/patience.h"
+#include "target/linux/tracer.h"
+#include "target/target.h"
+
+namespace tracewell::target::live {
+
+class Attaching {
+ public:
+  explicit Attaching(Tracer& tracer)
+      : tracer_(tracer),
+        threads_(tracer.threads()),
+        stops_(tracer.stops()),
+        patience_(kPatienceNs, tracer.gives_up) {}
+  Status seize_and_stop(Pid pid);
+
+ private:
+  static constexpr int64_t kPatienceNs = 10 * kSecond;  // with a thread that cannot stop
+  static bool is_replaced(const Thread& leader);
+  static bool is_ours(Tid tid);
+  int seize_patiently(Tid tid);
+  Result<Process*> seize(Pid pid, std::shared_ptr<AddressSpace> shared);
+  bool is_of(Tid tid, Pid pid, const AddressSpace* shared) const;
+  Error give_up(Pid pid, std::string_view why);
+  Result<bool> seize_sharers(Pid pid, std::set<Pid>& refused);
+  void find_strangers(Pid pid);
+  bool may_run_on(Pid pid) const;
+  Status await_seized(const AddressSpace& space);
+
+  Tracer& tracer_;
+  ThreadTable& threads_;
+  StopCollector& stops_;
+  Patience patience_;
+  std::set<Pid> strangers_;  // that share no memory with the process
+  bool gave_up_ = false;     // everything that was attached, by the last seize()
+};
+
+}  // namespace tracewell::target::live
