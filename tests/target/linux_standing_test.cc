@@ -98,16 +98,16 @@ TEST(LinuxStanding, DoesNotWaitForAThreadInTheKernel) {
   ASSERT_TRUE(programs.attach(program.pid()).ok());
   program.tell();
   while (live::proc_status(stuck)->state != 'D') usleep(1000);
-  live::AddressSpace& space = *tracer.threads().find_process(program.pid())->space;
+  live::AddressSpace& space = *tracer.core().threads.find_process(program.pid())->space;
   for (bool held = false; !held;) {
     const auto begin = std::chrono::steady_clock::now();
     tracer.one_by_one().hold_one(space);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, kMost);
-    const live::Thread* const thread = tracer.injector().injectable(space);
+    const live::Thread* const thread = tracer.core().injector.injectable(space);
     held = thread != nullptr;
     EXPECT_TRUE(!held || thread->tid == program.pid());
   }
-  EXPECT_EQ(tracer.threads().find(stuck)->run, live::Run::Running) << "it does not stop";
+  EXPECT_EQ(tracer.core().threads.find(stuck)->run, live::Run::Running) << "it does not stop";
   tracer.one_by_one().let_on();
   const auto child = live::read_proc(stuck, fmt::format("task/{}/children", stuck).c_str());
   ASSERT_TRUE(child.has_value());

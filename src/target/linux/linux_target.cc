@@ -34,11 +34,11 @@ class LinuxProcesses final : public Processes {
   Status kill(Pid pid) override { return programs_.kill(pid); }
   int look_after() override { return tracer_.look_after(); }
   void report_forks(bool fork, bool vfork, bool exec) override {
-    tracer_.wishes().tell_forks = fork;
-    tracer_.wishes().tell_vforks = vfork;
-    tracer_.wishes().tell_execs = exec;
+    tracer_.core().wishes.tell_forks = fork;
+    tracer_.core().wishes.tell_vforks = vfork;
+    tracer_.core().wishes.tell_execs = exec;
   }
-  void report_threads(bool report) override { tracer_.wishes().tell_threads = report; }
+  void report_threads(bool report) override { tracer_.core().wishes.tell_threads = report; }
 
  private:
   Tracer& tracer_;
@@ -50,9 +50,9 @@ class LinuxBreakpoints final : public Breakpoints {
   explicit LinuxBreakpoints(Tracer& tracer) : tracer_(tracer) {}
   /// x86 cannot watch reads alone. Debuggers know what to do: they watch accesses and compare.
   bool supports(Kind kind) const override { return kind != Kind::ReadWatch; }
-  void set_filter(BreakpointFilter* filter) override { tracer_.wishes().filter = filter; }
+  void set_filter(BreakpointFilter* filter) override { tracer_.core().wishes.filter = filter; }
   Status insert(Pid pid, Kind kind, uint64_t address, uint32_t size) override {
-    Process* process = tracer_.threads().find_process(pid);
+    Process* process = tracer_.core().threads.find_process(pid);
     if (process == nullptr) return {Errc::NotFound, "no such process"};
     if (!supports(kind)) return {Errc::Unsupported, "no watchpoints for reads alone"};
     // While threads are waited for, it may end, or begin another program.
@@ -62,14 +62,14 @@ class LinuxBreakpoints final : public Breakpoints {
       tracer_.sites().make_way(*process, address);
     if (kind != Kind::Software) {
       tracer_.one_by_one().hold_all();
-      process = tracer_.threads().find_process(pid);
+      process = tracer_.core().threads.find_process(pid);
       const bool same = process != nullptr && process->space == meant;
       Status done = Error{Errc::NotFound, "the program is gone", {}};
-      if (same) done = live::insert_hardware(tracer_.threads(), *process, kind, address, size);
+      if (same) done = live::insert_hardware(tracer_.core().threads, *process, kind, address, size);
       tracer_.one_by_one().let_on();
       return done;
     }
-    process = tracer_.threads().find_process(pid);
+    process = tracer_.core().threads.find_process(pid);
     if (process == nullptr || process->space != meant)
       return {Errc::NotFound, "the program is gone"};
     TW_ASSIGN_OR_RETURN(Patch * patch, process->space->add(address));
@@ -77,13 +77,13 @@ class LinuxBreakpoints final : public Breakpoints {
     return {};
   }
   Status remove(Pid pid, Kind kind, uint64_t address, uint32_t size) override {
-    Process* process = tracer_.threads().find_process(pid);
+    Process* process = tracer_.core().threads.find_process(pid);
     if (process == nullptr) return {Errc::NotFound, "no such process"};
     if (kind != Kind::Software) {
       tracer_.one_by_one().hold_all();
-      process = tracer_.threads().find_process(pid);
+      process = tracer_.core().threads.find_process(pid);
       if (process != nullptr)
-        (void)live::remove_hardware(tracer_.threads(), *process, kind, address, size);
+        (void)live::remove_hardware(tracer_.core().threads, *process, kind, address, size);
       tracer_.one_by_one().let_on();
       return {};
     }
@@ -99,13 +99,13 @@ class LinuxSites final : public TraceSites {
  public:
   explicit LinuxSites(Tracer& tracer) : tracer_(tracer) {}
   FastSites* fast() override { return &tracer_.fast(); }
-  void set_handler(HitHandler* handler) override { tracer_.wishes().handler = handler; }
+  void set_handler(HitHandler* handler) override { tracer_.core().wishes.handler = handler; }
   Status insert(Pid pid, uint64_t address) override { return tracer_.sites().insert(pid, address); }
   Status remove(Pid pid, uint64_t address) override { return tracer_.sites().remove(pid, address); }
   /// While all threads stand still there is no fork of the memory as it was that nobody has seen.
   void raise_count(Pid pid, uint64_t address) override {
     const auto space_of = [&]() -> std::shared_ptr<live::AddressSpace> {
-      const Process* const process = tracer_.threads().find_process(pid);
+      const Process* const process = tracer_.core().threads.find_process(pid);
       return process != nullptr && seen(*process) ? process->space : nullptr;
     };
     const auto meant = space_of();
@@ -113,7 +113,7 @@ class LinuxSites final : public TraceSites {
     if (meant && space_of() == meant) meant->raise(address);  // else another program is there now
   }
   void lower_count(Pid pid, uint64_t address) override {
-    Process* const process = tracer_.threads().find_process(pid);
+    Process* const process = tracer_.core().threads.find_process(pid);
     if (process != nullptr) process->space->lower(address);
   }
 
@@ -148,16 +148,16 @@ class LinuxSignals final : public SignalInfo {
     return {};
   }
   void pass_signals(const std::vector<int>& signals) override {
-    set(tracer_.wishes().pass_signals, signals);
+    set(tracer_.core().wishes.pass_signals, signals);
   }
   void program_signals(const std::vector<int>& signals) override {
-    set(tracer_.wishes().program_signals, signals);
+    set(tracer_.core().wishes.program_signals, signals);
   }
 
  private:
   /// Where a sample stands for the thread, it may have stopped for something that is untold yet.
   Status knows_stop(Tid tid) {
-    const Thread* thread = tracer_.threads().find(tid);
+    const Thread* thread = tracer_.core().threads.find(tid);
     if (thread != nullptr && thread->sample) return only_a_sample(tid);
     return {};
   }
@@ -167,7 +167,7 @@ class LinuxSignals final : public SignalInfo {
       if (signal > 0 && signal < 65) wanted.set(static_cast<size_t>(signal));
   }
   bool is_32_bit(Tid tid) {
-    const Thread* thread = tracer_.threads().find(tid);
+    const Thread* thread = tracer_.core().threads.find(tid);
     return thread != nullptr && thread->process->space->is_32_bit;
   }
   Tracer& tracer_;
@@ -177,10 +177,10 @@ class LinuxSystemCalls final : public SystemCalls {
  public:
   explicit LinuxSystemCalls(Tracer& tracer) : tracer_(tracer) {}
   Status catch_system_calls(Pid pid, bool on, std::vector<int64_t> only) override {
-    const Process* const process = tracer_.threads().find_process(pid);
+    const Process* const process = tracer_.core().threads.find_process(pid);
     if (!on && process != nullptr && !process->catches_calls) return {};
     tracer_.one_by_one().hold_all();  // how a thread runs is settled when it starts
-    const Status done = live::catch_system_calls(tracer_.threads(), pid, on, std::move(only));
+    const Status done = live::catch_system_calls(tracer_.core().threads, pid, on, std::move(only));
     tracer_.one_by_one().let_on();
     return done;
   }
@@ -198,23 +198,28 @@ class LinuxNonStop final : public NonStop {
   }
   Status stop(std::span<const Tid> threads) override {
     for (const Tid tid : threads)
-      if (Thread* thread = tracer_.threads().find(tid); thread != nullptr && seen(*thread->process))
+      if (Thread* thread = find_seen(tid))
         tracer_.one_by_one().want_stop(*thread, StopEvent::Kind::Signal);
     return {};
   }
   Status sample(Tid tid) override {
-    if (Thread* thread = tracer_.threads().find(tid); thread != nullptr && seen(*thread->process))
+    if (Thread* thread = find_seen(tid))
       tracer_.one_by_one().want_sample(*thread);
     return {};
   }
   void stop_sampled(Tid tid) override {
-    if (const Thread* thread = tracer_.threads().find(tid); thread != nullptr && thread->sample)
+    const Thread* thread = tracer_.core().threads.find(tid);
+    if (thread != nullptr && thread->sample)
       tracer_.one_by_one().stop_sampled(tid);
   }
   void want_no_stops() override { tracer_.one_by_one().want_none(); }
   bool due() override { return tracer_.one_by_one().due(); }
 
  private:
+  Thread* find_seen(Tid tid) const {
+    Thread* thread = tracer_.core().threads.find(tid);
+    return thread != nullptr && seen(*thread->process) ? thread : nullptr;
+  }
   Tracer& tracer_;
 };
 
@@ -226,20 +231,20 @@ class LinuxTarget final : public Target {
   std::vector<ProcessInfo> processes() const override;
   std::vector<ThreadInfo> threads(Pid pid) const override;
   void describe(ThreadInfo& info) const override {
-    const Thread* const thread = tracer_.threads().find(info.tid);
+    const Thread* const thread = tracer_.core().threads.find(info.tid);
     live::describe_thread(info, thread != nullptr && thread->run == Run::Stopped);
   }
   const RegisterLayout& layout(Pid pid) const override {
-    return tracer_.registers().map(tracer_.threads().is_32_bit(pid)).layout();
+    return tracer_.core().registers.map(tracer_.core().threads.is_32_bit(pid)).layout();
   }
   const std::string& target_description(Pid pid) const override {
-    return tracer_.registers().map(tracer_.threads().is_32_bit(pid)).description();
+    return tracer_.core().registers.map(tracer_.core().threads.is_32_bit(pid)).description();
   }
   bool exec_untold(Pid pid) override { return tracer_.exec_untold(pid); }
-  bool end_untold() override { return tracer_.end_untold(); }
+  bool end_untold() override { return !tracer_.core().untold.gone.empty(); }
   std::vector<UntoldFork> untold_forks() override {
     std::vector<UntoldFork> out;
-    for (const Thread* thread : tracer_.threads().all())
+    for (const Thread* thread : tracer_.core().threads.all())
       if (thread->pending && thread->pending->child_pid != 0)
         out.push_back({thread->pending->child_pid, thread->process->pid});
     return out;
@@ -247,17 +252,17 @@ class LinuxTarget final : public Target {
   Status read_registers(Tid tid, std::span<uint8_t> block) override;
   Status write_registers(Tid tid, Bytes block) override;
   std::vector<uint8_t> known_registers(Tid tid) override {
-    const Thread* thread = tracer_.threads().find(tid);
+    const Thread* thread = tracer_.core().threads.find(tid);
     if (thread == nullptr || thread->sample || thread->run != Run::Late) return {};
-    return tracer_.late().known_registers(*thread);
+    return tracer_.core().late.known_registers(*thread);
   }
   size_t read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) override;
   Status write_memory(Pid pid, uint64_t address, Bytes bytes) override;
   Status resume(std::span<const ResumeAction> actions) override { return tracer_.resume(actions); }
   Result<std::optional<StopEvent>> wait() override { return tracer_.wait(); }
-  void wake() override { tracer_.ring(); }
+  void wake() override { tracer_.core().stops.bell().ring(); }
   Status interrupt() override {
-    tracer_.interrupt();
+    tracer_.core().untold.interrupt_wanted = true;
     return {};
   }
   Processes* process_control() override { return &process_control_; }
@@ -277,23 +282,23 @@ class LinuxTarget final : public Target {
   LinuxSignals signals_{tracer_};
   LinuxSystemCalls system_calls_{tracer_};
   LinuxNonStop non_stop_{tracer_};
-  live::Facts facts_{tracer_.threads(), tracer_.gives_up};
-  live::ThreadLocalBlocks thread_locals_{tracer_.threads(), tracer_.gives_up};
+  live::Facts facts_{tracer_.core().threads, tracer_.core().gives_up};
+  live::ThreadLocalBlocks thread_locals_{tracer_.core().threads, tracer_.core().gives_up};
   live::Programs programs_{tracer_};  // ends first
 };
 
 std::vector<ProcessInfo> LinuxTarget::processes() const {
   std::vector<ProcessInfo> result;
-  for (const auto& [pid, process] : tracer_.threads().processes())
+  for (const auto& [pid, process] : tracer_.core().threads.processes())
     if (seen(*process)) result.push_back({pid, process->attached});
   return result;
 }
 
 std::vector<ThreadInfo> LinuxTarget::threads(Pid pid) const {
   std::vector<ThreadInfo> result;
-  for (const auto& [id, process] : tracer_.threads().processes()) {
+  for (const auto& [id, process] : tracer_.core().threads.processes()) {
     if (!seen(*process) || (pid != 0 && id != pid)) continue;
-    for (const Thread* thread : tracer_.threads().threads_of(*process)) {
+    for (const Thread* thread : tracer_.core().threads.threads_of(*process)) {
       if (thread->run == Run::Exiting) continue;
       ThreadInfo info;
       info.pid = id;
@@ -307,32 +312,32 @@ std::vector<ThreadInfo> LinuxTarget::threads(Pid pid) const {
 }
 
 size_t LinuxTarget::read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) {
-  Process* process = tracer_.threads().find_process(pid);
+  Process* process = tracer_.core().threads.find_process(pid);
   if (process == nullptr) return 0;
   size_t got = process->space->read(address, into);
   if (!live::Sample::any()) return got;
-  for (const Thread* thread : tracer_.threads().threads_of(*process)) {
+  for (const Thread* thread : tracer_.core().threads.threads_of(*process)) {
     if (!thread->sample) continue;
-    thread->sample->trim(thread->tid, tracer_.gives_up);
+    thread->sample->trim(thread->tid, tracer_.core().gives_up);
     got = thread->sample->cover(address, into, got);
   }
   return got;
 }
 
 Status LinuxTarget::write_memory(Pid pid, uint64_t address, Bytes bytes) {
-  Process* process = tracer_.threads().find_process(pid);
+  Process* process = tracer_.core().threads.find_process(pid);
   if (process == nullptr) return {Errc::NotFound, "no such process"};
   if (!live::Sample::any()) return process->space->write(address, bytes);
-  for (const Thread* thread : tracer_.threads().threads_of(*process)) {
+  for (const Thread* thread : tracer_.core().threads.threads_of(*process)) {
     if (!thread->sample) continue;
-    thread->sample->trim(thread->tid, tracer_.gives_up);
+    thread->sample->trim(thread->tid, tracer_.core().gives_up);
     if (thread->sample->meets(address, bytes.size())) return only_a_sample(thread->tid);
   }
   return process->space->write(address, bytes);
 }
 
 Status LinuxTarget::read_registers(Tid tid, std::span<uint8_t> block) {
-  Thread* thread = tracer_.threads().find(tid);
+  Thread* thread = tracer_.core().threads.find(tid);
   if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
   if (tracer_.one_by_one().runs(*thread))
     return {Errc::Target, fmt::format("thread {} runs", tid)};
@@ -343,17 +348,17 @@ Status LinuxTarget::read_registers(Tid tid, std::span<uint8_t> block) {
     return {};
   }
   tracer_.look_again(*thread);
-  if (thread->run == Run::Late) return tracer_.late().read_block(*thread, block);
-  return tracer_.registers().read(*thread, block);
+  if (thread->run == Run::Late) return tracer_.core().late.read_block(*thread, block);
+  return tracer_.core().registers.read(*thread, block);
 }
 
 Status LinuxTarget::write_registers(Tid tid, Bytes block) {
-  Thread* thread = tracer_.threads().find(tid);
+  Thread* thread = tracer_.core().threads.find(tid);
   if (thread == nullptr) return {Errc::NotFound, fmt::format("no thread {}", tid)};
   if (tracer_.one_by_one().runs(*thread))
     return {Errc::Target, fmt::format("thread {} runs", tid)};
   if (thread->sample) return only_a_sample(tid);
-  return tracer_.registers().write(*thread, block);
+  return tracer_.core().registers.write(*thread, block);
 }
 
 }  // namespace

@@ -106,15 +106,16 @@ bool has_locked_memory(const std::string& status) {
 
 }  // namespace
 
-LiveFastSites::LiveFastSites(Tracer& tracer)
-    : tracer_(tracer),
-      threads_(tracer.threads()),
-      registers_(tracer.registers()),
-      stops_(tracer.stops()),
-      late_(tracer.late()),
-      stopper_(tracer.stopper()),
-      injector_(tracer.injector()),
-      ticker_(tracer.stops().bell()) {}
+LiveFastSites::LiveFastSites(Core& core, Tracer& tracer)
+    : core_(core),
+      tracer_(tracer),
+      threads_(core.threads),
+      registers_(core.registers),
+      stops_(core.stops),
+      late_(core.late),
+      stopper_(core.stopper),
+      injector_(core.injector),
+      ticker_(core.stops.bell()) {}
 
 LiveFastSites::~LiveFastSites() = default;
 
@@ -125,7 +126,7 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   release_unwanted();
   looks_without_filters_ = 0;
   if (process->space->fast) return because(TrapReason::LastRun, "", Errc::Target);
-  if (!tracer_.options_.map_memory) return because(TrapReason::MapsNothing);
+  if (!core_.options.map_memory) return because(TrapReason::MapsNothing);
   const auto text = read_proc(pid, "status");
   if (!text) return {Errc::Target, "its status cannot be read"};
   if (status_value(*text, "x86_Thread_features").find("shstk") != std::string_view::npos)
@@ -142,7 +143,7 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   const Tid tid = lives != nullptr ? lives->tid : pid;  // a leader that has ended shows nothing
   if (may_supply_pages(tid, kTablesAtStartKib))
     return because(TrapReason::SuppliesPages);
-  if (!may_map_more(mappings(tid, tracer_.gives_up).size(), 0))
+  if (!may_map_more(mappings(tid, core_.gives_up).size(), 0))
     return because(TrapReason::Mappings);
   FastSites::Processor out;
   // Handlers are all threads' own. Filters are a thread's, and are read once all stand still.
@@ -284,7 +285,7 @@ Result<uint64_t> LiveFastSites::map_area(Thread& thread, uint64_t bytes, int fd,
 Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
                                                std::span<const Call> calls) {
   const Thread* const any = threads_.first_thread(pid);
-  if (tracer_.options_.alone_with_descriptors && any != nullptr &&
+  if (core_.options.alone_with_descriptors && any != nullptr &&
       shares_descriptors(any->process->pid, any->tid))
     return because(TrapReason::SharesDescriptors);
   const Still still(*this);
@@ -440,7 +441,7 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
     return because(TrapReason::Breakpoint, "", Errc::Limit);
   const Thread* const lives = threads_.first_thread(pid);
   const AddressLayout layout =
-      layout_of(lives != nullptr ? lives->tid : pid, tracer_.gives_up);
+      layout_of(lives != nullptr ? lives->tid : pid, core_.gives_up);
   if (layout.maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
   if (!may_map_more(layout.maps.size(), space->fast->mapped.size()))
     return because(TrapReason::Mappings);
@@ -459,7 +460,7 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
     space->fast->mapped.push_back({static_cast<uint64_t>(*mapped), bytes});
     return static_cast<uint64_t>(*mapped) == start;
   };
-  Status done = space->fast->insert(address, slot, layout, map, tracer_.gives_up);
+  Status done = space->fast->insert(address, slot, layout, map, core_.gives_up);
   if (!done && !has_thread) return because(TrapReason::NoCalls, "", Errc::Target);
   if (done) space->was_code.insert(address);
   return done;
@@ -494,7 +495,7 @@ void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   if (late_.may_return_into_ours(*space)) inside = space->fast->stays_inside = true;
   for (Thread* thread : threads_.all()) {
     if (thread->process->space != space || thread->run != Run::Stopped || thread->fresh) continue;
-    tracer_.settle(*thread);
+    settle(*thread);
     inside |= thread->run != Run::Stopped || space->fast->inside(regs_of(*thread).rip);
   }
   space->fast->remove_all();

@@ -20,6 +20,7 @@
 namespace tracewell::target::live {
 
 class Tracer;
+struct Core;
 
 /// A part of the Tracer, which it belongs to.
 class LiveFastSites final : public FastSites {
@@ -43,7 +44,7 @@ class LiveFastSites final : public FastSites {
     std::optional<Still> all_still;
   };
 
-  explicit LiveFastSites(Tracer& tracer);
+  LiveFastSites(Core& core, Tracer& tracer);
   ~LiveFastSites() override;
   Result<Processor> processor(Pid pid) override;
   Conduct conduct(Pid pid) override;
@@ -78,7 +79,7 @@ class LiveFastSites final : public FastSites {
   void release_unwanted();
   /// The program's own bytes are back; what threads may still be inside of stays.
   void abandon(std::span<Process* const> processes);
-  /// A thread that stands in a pad, or in code of ours, comes to stand where the program would.
+  /// A thread that stands in code of ours comes to stand where the program would.
   void settle(Thread& thread);
   /// Before the first thread of a fork runs: nothing of what its parent shares with us stays its.
   void unshare(Thread& thread);
@@ -114,6 +115,7 @@ class LiveFastSites final : public FastSites {
   bool look_at_step(Thread& thread);
   bool begin_leaving(Thread& thread);
   void end_leaving(Thread& thread);
+  void settle_in_code(Thread& thread);
   void note_those_inside();
   bool is_in(const Process& one, Pid pid) const;
   bool supplies_pages(const Process& process);
@@ -132,6 +134,7 @@ class LiveFastSites final : public FastSites {
   void unlock(Thread& thread, uint64_t start, uint64_t bytes);
   void want_ticks();
 
+  Core& core_;
   Tracer& tracer_;
   const ThreadTable& threads_;
   const RegisterBlocks& registers_;

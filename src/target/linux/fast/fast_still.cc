@@ -52,7 +52,7 @@ void LiveFastSites::stand_still(const std::function<void()>& what) {
   ++held_;
   tracer_.await_all_stopped();
   for (Thread* thread : threads_.all())
-    if (thread->run == Run::Stopped) tracer_.settle(*thread);
+    if (thread->run == Run::Stopped) settle(*thread);
   note_those_inside();
   what();
   --held_;

@@ -28,7 +28,7 @@ constexpr uint32_t kStepsMax = 1 << 22, kStepsAtEnd = 1 << 16, kStepsPerLook = 1
 
 }  // namespace
 
-bool LiveFastSites::ends_soon() const { return tracer_.gives_up && tracer_.gives_up(); }
+bool LiveFastSites::ends_soon() const { return core_.gives_up && core_.gives_up(); }
 
 /// When does the time end that a thread has which begins now? At the end, all that do not get out
 /// have one together.
@@ -141,7 +141,7 @@ bool LiveFastSites::look_at_step(Thread& thread) {
 
 /// Steps a thread to the next place where its registers are the program's.
 bool LiveFastSites::leave(Thread& thread) {
-  if (tracer_.wishes().handler != nullptr) tracer_.wishes().handler->on_leave(thread.tid);
+  if (core_.wishes.handler != nullptr) core_.wishes.handler->on_leave(thread.tid);
   FastCode& code = *thread.process->space->fast;
   bool is_out = false;
   if (thread.doing.leaving_code() != nullptr) is_out = look_at_step(thread);
@@ -168,9 +168,14 @@ bool LiveFastSites::leave(Thread& thread) {
   return true;
 }
 
+void LiveFastSites::settle(Thread& thread) {
+  if (thread.process->space->fast && thread.run == Run::Stopped) settle_in_code(thread);
+  core_.stepper.settle(thread);
+}
+
 /// A thread in a pad stands where the program would: at an instruction whose slot has run, or
 /// behind it.
-void LiveFastSites::settle(Thread& thread) {
+void LiveFastSites::settle_in_code(Thread& thread) {
   const FastCode* const fast = thread.process->space->fast.get();
   auto place = fast->place_of(regs_of(thread).rip);
   if (place && !place->exact) {
@@ -198,7 +203,7 @@ void LiveFastSites::await_half_way(const AddressSpace& space) {
     if (stops_.await_within(tid, left) != Waited::Stopped) continue;
     Thread& thread = *threads_.find(tid);
     thread.fresh = false;
-    tracer_.go(thread, tracer_.decide(thread, true).signal);
+    tracer_.resumer().go(thread, tracer_.decider().decide(thread, true).signal);
   }
 }
 

@@ -166,7 +166,7 @@ std::vector<FastSites::Range> LiveFastSites::readable(Pid pid) {
   if (!code.handlers) return {};
   const bool may_be_cut = code.handlers->of(SIGBUS).is_caught();
   std::vector<Range> out;
-  for (const Mapping& map : mappings(lives->tid, tracer_.gives_up)) {
+  for (const Mapping& map : mappings(lives->tid, core_.gives_up)) {
     if (!map.readable || !is_memory(map) || is_of_ours(code.mapped, map)) continue;
     if (map.shared && map.inode != 0 && !may_be_cut) continue;
     if (!out.empty() && out.back().end == map.start) out.back().end = map.end;
@@ -226,7 +226,7 @@ void LiveFastSites::note_failed_load(const Thread& thread, uint64_t address) {
   FaultHandlers* const handlers = thread.process->space->fast->handlers.get();
   if (handlers == nullptr) return;
   handlers->note_failed(address);
-  if (tracer_.wishes().handler != nullptr) tracer_.wishes().handler->on_failed_load();
+  if (core_.wishes.handler != nullptr) core_.wishes.handler->on_failed_load();
 }
 
 void LiveFastSites::mend(Thread& thread, int signal, uint64_t address) {
@@ -283,7 +283,7 @@ bool LiveFastSites::before_signal(Thread& thread, int signal) {
   }
   if ((handlers->of(signal).flags & kResetFlag) == 0) return true;
   handlers->of(signal) = {};
-  if (tracer_.wishes().handler != nullptr) tracer_.wishes().handler->on_failed_load();
+  if (core_.wishes.handler != nullptr) core_.wishes.handler->on_failed_load();
   return true;
 }
 

@@ -93,11 +93,11 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
         if (!is_replaced(*known)) continue;
         threads_.remove_process(pid);
       }
-      if (tracer_.let_go().has_ours(tid)) (void)stops_.take_status(tid);
-      if (tracer_.let_go().has_ours(tid))  // its own registers would be lost
+      if (core_.let_go.has_ours(tid)) (void)stops_.take_status(tid);
+      if (core_.let_go.has_ours(tid))  // its own registers would be lost
         return give_up(pid, fmt::format("its thread {} is still in the middle of what tracing made "
                                         "it do before, and does not stop", tid));
-      const auto ours = tracer_.let_go().take_back(tid);  // it has not stopped since, and may now
+      const auto ours = core_.let_go.take_back(tid);  // it has not stopped since, and may now
       const int why = ours ? 0 : seize_patiently(tid);
       if (why == 0 && !is_ours(tid)) {
         threads_.remove_process(pid);  // what was known is of the old program
@@ -107,7 +107,7 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
       Process* process = threads_.find_process(pid);
       if (why == 0 && !is_of(tid, pid, process != nullptr ? nullptr : shared.get())) {
         trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
-        tracer_.let_go().add(tid);
+        core_.let_go.add(tid);
         continue;
       }
       if (why == EINTR)
@@ -122,7 +122,7 @@ Result<Process*> Attaching::seize(Pid pid, std::shared_ptr<AddressSpace> shared)
         auto space = shared ? Result(shared) : AddressSpace::open(tid);
         if (!space.ok()) {
           trace(PTRACE_INTERRUPT, tid, 0, uint64_t{0});
-          tracer_.let_go().add(tid);
+          core_.let_go.add(tid);
           unreadable = std::move(space).error();  // it ends; another one may not
           continue;
         }
@@ -217,7 +217,7 @@ Status Attaching::await_seized(const AddressSpace& space) {
     }
     if (moving.empty()) return {};
     if (2 * stops_.take_each(moving) >= moving.size()) continue;
-    if (tracer_.gives_up && tracer_.gives_up()) return {Errc::Target, "the server is to end"};
+    if (core_.gives_up && core_.gives_up()) return {Errc::Target, "the server is to end"};
     const int64_t waited = monotonic_ns() - begin;
     const auto status = waited > kFrozenLookNs ? proc_status(last->tid) : std::nullopt;
     const bool is_stuck = status && status->state == 'D';
@@ -261,7 +261,7 @@ Status Attaching::seize_and_stop(Pid pid) {
   const Thread* leader = nullptr;
   do {
     auto seized = seize(pid, nullptr);
-    for (; !seized.ok() && (tracer_.let_go().has(pid) || is_free(pid)) && left > 0; --left) {
+    for (; !seized.ok() && (core_.let_go.has(pid) || is_free(pid)) && left > 0; --left) {
       if (patience_.over()) break;
       pause_for(kPauseMaxNs);
       while (stops_.wait_once(false)) {
@@ -274,7 +274,7 @@ Status Attaching::seize_and_stop(Pid pid) {
     const uint64_t before = work_done;
     TW_RETURN_IF_ERROR(stop());
     // Only now: whoever was inside vfork has come out, and its child runs a program of its own.
-    Patience sharers(kBusyNs, tracer_.gives_up);
+    Patience sharers(kBusyNs, core_.gives_up);
     for (std::set<Pid> refused;;) {
       TW_ASSIGN_OR_RETURN(const bool more, seize_sharers(pid, refused));
       if (!more) break;

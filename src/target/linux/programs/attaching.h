@@ -16,9 +16,10 @@ class Attaching {
  public:
   explicit Attaching(Tracer& tracer)
       : tracer_(tracer),
-        threads_(tracer.threads()),
-        stops_(tracer.stops()),
-        patience_(kPatienceNs, tracer.gives_up) {}
+        core_(tracer.core()),
+        threads_(tracer.core().threads),
+        stops_(tracer.core().stops),
+        patience_(kPatienceNs, tracer.core().gives_up) {}
   Status seize_and_stop(Pid pid);
 
  private:
@@ -35,6 +36,7 @@ class Attaching {
   Status await_seized(const AddressSpace& space);
 
   Tracer& tracer_;
+  Core& core_;
   ThreadTable& threads_;
   StopCollector& stops_;
   Patience patience_;

@@ -218,8 +218,8 @@ Result<StopEvent> Programs::launch(const Processes::LaunchOptions& options) {
   if (options.argv.empty()) return {Errc::InvalidArgument, "no program to run"};
   TW_RETURN_IF_ERROR(stops_.prepare());
   const Plan plan = make_plan(options);
-  if (tracer_.options().notice && !plan.here.passed_over.empty())
-    tracer_.options().notice(fmt::format("{}: it is passed over; its path, as ./{}, starts it",
+  if (core_.options.notice && !plan.here.passed_over.empty())
+    core_.options.notice(fmt::format("{}: it is passed over; its path, as ./{}, starts it",
                                          plan.here.passed_over, printable(options.argv[0])));
   Pipe go_ahead, report;
   if (!go_ahead.open() || !report.open()) return errno_error("pipe", Errc::Target);
@@ -238,7 +238,7 @@ Result<StopEvent> Programs::launch(const Processes::LaunchOptions& options) {
   const char byte = 1;
   (void)!write(go_ahead.write_end.get(), &byte, 1);
   Patience patience(threads_.processes().empty() ? kStartNs : kStartBesideOthersNs,
-                    tracer_.gives_up);
+                    core_.gives_up);
   const auto reached = run_to_program(child, plan.execs, trace_options(true), patience);
   const auto give_up = [&] {
     ::kill(child, SIGKILL);
@@ -272,7 +272,7 @@ Result<StopEvent> Programs::launch(const Processes::LaunchOptions& options) {
   thread.run = Run::Stopped;
   thread.status = status;
   thread.begun = true;
-  tracer_.untold().last_told = child;
+  core_.untold.last_told = child;
   StopEvent event = event_of(StopEvent::Kind::Signal, thread);
   event.signal = SIGTRAP;
   return event;

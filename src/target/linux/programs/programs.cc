@@ -88,25 +88,25 @@ int signal_for_detach(const Wishes& wishes, Thread& thread) {
 }
 
 void give_up_threads(Tracer& tracer, const AddressSpace& space) {
-  for (Thread* thread : tracer.threads().all()) {
+  for (Thread* thread : tracer.core().threads.all()) {
     if (thread->process->space.get() != &space) continue;
     if (thread->run == Run::Stopped)
-      tracer.detach_thread(*thread, signal_for_detach(tracer.wishes(), *thread));
+      tracer.resumer().detach(*thread, signal_for_detach(tracer.core().wishes, *thread));
     else if (thread->run != Run::Exiting) {
       ask_to_stop(*thread);
-      tracer.let_go().add(*thread);
+      tracer.core().let_go.add(*thread);
     }
   }
   std::vector<Pid> gone;
-  for (const auto& [pid, process] : tracer.threads().processes())
+  for (const auto& [pid, process] : tracer.core().threads.processes())
     if (process->space.get() == &space) gone.push_back(pid);
-  for (const Pid pid : gone) tracer.threads().remove_process(pid);
+  for (const Pid pid : gone) tracer.core().threads.remove_process(pid);
 }
 
 Result<StopEvent> Programs::attach(Pid pid) {
   if (threads_.find_process(pid) != nullptr)
     return {Errc::InvalidArgument, fmt::format("attached to process {} already", pid)};
-  if (pid == getpid() || (pid == tracer_.options().front && pid != 0))
+  if (pid == getpid() || (pid == core_.options.front && pid != 0))
     return {Errc::InvalidArgument, fmt::format("process {} is this server", pid)};
   const auto status = proc_status(pid);
   if (pid <= 0 || !status) return why_not_attached(pid, ESRCH);
@@ -118,14 +118,14 @@ Result<StopEvent> Programs::attach(Pid pid) {
   stops_.look_for_foreign_children();
   (void)tracer_.look_at_let_go();
   if (Status stopped = Attaching(tracer_).seize_and_stop(pid); !stopped) {
-    tracer_.untold().forget(pid);
+    core_.untold.forget(pid);
     tracer_.unborn().see_off();
     return stopped.error();
   }
-  tracer_.untold().forget(pid);
+  core_.untold.forget(pid);
   Thread* first = threads_.first_thread(pid);
   StopEvent event = event_of(StopEvent::Kind::Signal, *first);
-  tracer_.untold().last_told = first->tid;
+  core_.untold.last_told = first->tid;
   if (tracer_.one_by_one().on()) {  // it runs on until it is asked to stop
     for (Thread* thread : threads_.threads_of(*threads_.find_process(pid))) thread->resumed = true;
     tracer_.one_by_one().let_on();
@@ -149,23 +149,23 @@ void Programs::release(const std::shared_ptr<AddressSpace>& space) {
     tracer_.fast().release(space);
   }
   space->remove_all();
-  if (!tracer_.late().may_return_into_ours(*space))
-    if (Thread* thread = tracer_.injector().injectable(*space)) tracer_.arenas().unmap_all(*thread);
+  if (!core_.late.may_return_into_ours(*space))
+    if (Thread* thread = core_.injector.injectable(*space)) core_.arenas.unmap_all(*thread);
   std::vector<Tid> waiting;
   for (Thread* thread : threads_.all()) {
     if (thread->process->space != space) continue;
     thread->process->leaving = true;
     if (thread->run == Run::VforkWait) waiting.push_back(thread->tid);
     if (thread->run == Run::Stopped)
-      tracer_.detach_thread(*thread, signal_for_detach(tracer_.wishes(), *thread));
+      tracer_.resumer().detach(*thread, signal_for_detach(core_.wishes, *thread));
   }
   stops_.see_off();
   tracer_.fast().await_half_way(*space);
   const Nudger::Wait nudged(stops_.nudger());
-  for (Patience patience(kVforkNs, tracer_.gives_up); const Tid tid : waiting) {
+  for (Patience patience(kVforkNs, core_.gives_up); const Tid tid : waiting) {
     patience.over();
     if (stops_.await_within(tid, kVforkNs - patience.waited_ns()) == Waited::Stopped)
-      tracer_.go(*threads_.find(tid));
+      tracer_.resumer().go(*threads_.find(tid));
   }
   give_up_threads(tracer_, *space);
 }
@@ -177,7 +177,7 @@ void Programs::let_run(const std::vector<Pid>& children) {
     if (const Process* child = threads_.find_process(pid); child != nullptr && !child->leaving)
       for (Thread* thread : threads_.threads_of(*child)) {
         thread->resumed = true;
-        if (thread->run == Run::Stopped && !thread->fresh) tracer_.go(*thread, 0);
+        if (thread->run == Run::Stopped && !thread->fresh) tracer_.resumer().go(*thread, 0);
       }
 }
 
@@ -206,11 +206,11 @@ Status Programs::detach(Pid pid) {
     } else {
       for (Thread* thread : threads_.threads_of(*process))
         if (thread->run == Run::Stopped)
-          tracer_.go(*thread, signal_for_detach(tracer_.wishes(), *thread));
+          tracer_.resumer().go(*thread, signal_for_detach(core_.wishes, *thread));
     }
     let_run(children);
   }
-  tracer_.untold().forget(pid);
+  core_.untold.forget(pid);
   for (const Tid tid : running)
     if (Thread* thread = threads_.find(tid)) thread->resumed = true;
   tracer_.start_resumed();
@@ -229,7 +229,7 @@ Status Programs::kill(Pid pid) {
   else if (refused != 0)
     return errno_error(refused, fmt::format("kill process {}", pid), Errc::Target);
   const Nudger::Wait nudged(stops_.nudger());
-  Patience patience(kKillNs, tracer_.gives_up, kKillAtEndNs);
+  Patience patience(kKillNs, core_.gives_up, kKillAtEndNs);
   while (threads_.find_process(pid) == process) {
     if (patience.over())
       return {Errc::Target,
@@ -237,7 +237,7 @@ Status Programs::kill(Pid pid) {
     if (stops_.take_each(std::vector<Tid>(process->threads)) == 0 && !stops_.wait_once(true))
       return errno_error("waitpid", Errc::Target);
   }
-  tracer_.untold().forget(pid);
+  core_.untold.forget(pid);
   let_run(children);
   tracer_.one_by_one().forget_ends();
   tracer_.unborn().see_off();

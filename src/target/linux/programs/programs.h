@@ -14,7 +14,10 @@ namespace tracewell::target::live {
 class Programs {
  public:
   explicit Programs(Tracer& tracer)
-      : tracer_(tracer), threads_(tracer.threads()), stops_(tracer.stops()) {}
+      : tracer_(tracer),
+        core_(tracer.core()),
+        threads_(core_.threads),
+        stops_(core_.stops) {}
   /// Lets go of programs that were attached to, and kills those that were launched.
   ~Programs();
   Programs(const Programs&) = delete;
@@ -30,6 +33,7 @@ class Programs {
   void let_run(const std::vector<Pid>& children);
 
   Tracer& tracer_;
+  Core& core_;
   ThreadTable& threads_;
   StopCollector& stops_;
   Terminal terminal_;

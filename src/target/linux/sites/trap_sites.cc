@@ -20,19 +20,19 @@ void TrapSites::make_way(Process& process, uint64_t address) {
   for (const uint64_t site : sites) fast->remove(site);
   for (const uint64_t site : sites) {
     const Status trap = insert(process.pid, site);
-    if (!trap && options_.notice)
-      options_.notice(
+    if (!trap && core_.options.notice)
+      core_.options.notice(
           fmt::format("Lost the tracepoint at {:#x}: {}", site, trap.error().text()));
   }
 }
 
 Status TrapSites::insert(Pid pid, uint64_t address) {
-  Process* process = threads_.find_process(pid);
+  Process* process = core_.threads.find_process(pid);
   if (process == nullptr || !seen(*process)) return {Errc::NotFound, "no such process"};
   AddressSpace& space = *process->space;
   // A leader that has ended has no memory any more.
-  const Thread* const lives = threads_.first_thread(pid);
-  const std::vector<Mapping> maps = mappings(lives != nullptr ? lives->tid : pid, gives_up_);
+  const Thread* const lives = core_.threads.first_thread(pid);
+  const std::vector<Mapping> maps = mappings(lives != nullptr ? lives->tid : pid, core_.gives_up);
   if (maps.empty()) return {Errc::Target, "what it has mapped cannot be read"};
   const auto map = std::ranges::find_if(
       maps, [&](const Mapping& one) { return address >= one.start && address < one.end; });
@@ -47,7 +47,7 @@ Status TrapSites::insert(Pid pid, uint64_t address) {
   if (space.fast && space.fast->splits_instruction(address))
     return {Errc::Unsupported, fmt::format("no instruction begins at {:#x}", address)};
   TW_ASSIGN_OR_RETURN(const bool would_begin_anew,
-                      in_restartable_sequence(space, maps, address, gives_up_));
+                      in_restartable_sequence(space, maps, address, core_.gives_up));
   if (would_begin_anew)
     return {Errc::Unsupported,
             "it is in a restartable sequence (rseq), or begins one: a stop would do that anew"};
@@ -56,12 +56,13 @@ Status TrapSites::insert(Pid pid, uint64_t address) {
   space.was_code.insert(address);
   patch->site = true;
   if (patch->how) return {};
-  if (Thread* thread = injector_.injectable(space)) stepper_.prepare_copy(*thread, address, *patch);
+  if (Thread* thread = core_.injector.injectable(space))
+    core_.stepper.prepare_copy(*thread, address, *patch);
   return {};
 }
 
 Status TrapSites::remove(Pid pid, uint64_t address) {
-  Process* process = threads_.find_process(pid);
+  Process* process = core_.threads.find_process(pid);
   if (process == nullptr) return {};
   AddressSpace& space = *process->space;
   Patch* const patch = space.find(address);

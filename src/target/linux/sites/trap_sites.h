@@ -2,27 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "base/result.h"
+#include "target/linux/core.h"
 #include "target/linux/fast/fast_sites.h"
-#include "target/linux/inject/injector.h"
-#include "target/linux/linux_target.h"
-#include "target/linux/sites/site_stepper.h"
 
 namespace tracewell::target::live {
 
 class TrapSites {
  public:
-  TrapSites(const ThreadTable& threads, LiveFastSites& fast, Injector& injector,
-            SiteStepper& stepper, const LinuxOptions& options,
-            const std::function<bool()>& gives_up)
-      : threads_(threads),
-        fast_(fast),
-        injector_(injector),
-        stepper_(stepper),
-        options_(options),
-        gives_up_(gives_up) {}
+  TrapSites(Core& core, LiveFastSites& fast) : core_(core), fast_(fast) {}
 
   Status insert(Pid pid, uint64_t address);
   Status remove(Pid pid, uint64_t address);
@@ -30,12 +19,8 @@ class TrapSites {
   void make_way(Process& process, uint64_t address);
 
  private:
-  const ThreadTable& threads_;
+  Core& core_;
   LiveFastSites& fast_;
-  Injector& injector_;
-  SiteStepper& stepper_;
-  const LinuxOptions& options_;
-  const std::function<bool()>& gives_up_;
 };
 
 }  // namespace tracewell::target::live

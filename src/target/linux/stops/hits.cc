@@ -1,17 +1,20 @@
 // A thread ran into an int3. This is the path whose time counts: waitpid, siginfo, registers, what
 // the handler collects, the pc, go on.
+#include "target/linux/stops/decider.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 
-#include "target/linux/kernel/compat32.h"
-#include "target/linux/tracer.h"
+#include "target/linux/kernel/ptrace.h"
+#include "target/linux/threads/register_blocks.h"
 
 namespace tracewell::target::live {
 
-class Hit final : public HitContext {
+class Decider::Hit final : public HitContext {
  public:
-  Hit(Tracer& tracer, Thread& thread, uint64_t pc) : tracer_(tracer), thread_(thread), pc_(pc) {}
+  Hit(Decider& decider, Thread& thread, uint64_t pc)
+      : decider_(decider), registers_(decider.core_.registers), thread_(thread), pc_(pc) {}
 
   Pid pid() const override { return thread_.process->pid; }
   Tid tid() const override { return thread_.tid; }
@@ -25,14 +28,15 @@ class Hit final : public HitContext {
   void read_some(std::span<Range> ranges);
   void read_rest(Range& range);
 
-  Tracer& tracer_;
+  Decider& decider_;
+  RegisterBlocks& registers_;
   Thread& thread_;
   uint64_t pc_;
   bool have_block_ = false;
 };
 
-bool Hit::read_register(uint32_t number, uint64_t& value) {
-  const RegisterMap& map = tracer_.registers().map_of(*thread_.process);
+bool Decider::Hit::read_register(uint32_t number, uint64_t& value) {
+  const RegisterMap& map = registers_.map_of(*thread_.process);
   if (map.general(regs_of(thread_), number, value)) return true;
   const Register* reg = map.layout().by_number(number);
   if (reg == nullptr || reg->size_bytes > 8) return false;
@@ -40,12 +44,12 @@ bool Hit::read_register(uint32_t number, uint64_t& value) {
   return true;
 }
 
-Bytes Hit::registers() {
-  std::vector<uint8_t>& block = tracer_.block_;
+Bytes Decider::Hit::registers() {
+  std::vector<uint8_t>& block = decider_.block_;
   if (have_block_) return block;
-  const RegisterMap& map = tracer_.registers().map_of(*thread_.process);
+  const RegisterMap& map = registers_.map_of(*thread_.process);
   block.resize(map.layout().size_bytes);
-  auto xsave = tracer_.registers().read_xsave(thread_);
+  auto xsave = registers_.read_xsave(thread_);
   map.to_block(regs_of(thread_), xsave.ok() ? *xsave : Bytes{}, block);
   have_block_ = true;
   return block;
@@ -53,7 +57,7 @@ Bytes Hit::registers() {
 
 /// The memory file also reads what the program itself may not, and waits for no thread of the
 /// program. Ranges that are in one page, as variables of a function mostly are, are read at once.
-void Hit::read_some(std::span<Range> ranges) {
+void Decider::Hit::read_some(std::span<Range> ranges) {
   constexpr uint64_t kPage = 4096;
   std::array<uint8_t, kPage> bytes;
   const AddressSpace& space = *thread_.process->space;
@@ -83,13 +87,13 @@ void Hit::read_some(std::span<Range> ranges) {
   }
 }
 
-void Hit::read_rest(Range& range) {
+void Decider::Hit::read_rest(Range& range) {
   if (range.got == range.into.size()) return;
-  range.got += tracer_.late_pages_.read(thread_.tid, range.address + range.got,
+  range.got += decider_.late_pages_.read(thread_.tid, range.address + range.got,
                                         range.into.subspan(range.got));
 }
 
-void Hit::read_memory(std::span<Range> ranges) {
+void Decider::Hit::read_memory(std::span<Range> ranges) {
   if (thread_.process->space->is_32_bit)  // whose sums of addresses leave out the carry
     for (Range& range : ranges) range.address = static_cast<uint32_t>(range.address);
   read_some(ranges);
@@ -97,17 +101,18 @@ void Hit::read_memory(std::span<Range> ranges) {
     thread_.process->space->hide_patches(range.address, range.into.first(range.got));
 }
 
-bool Tracer::filtered(Thread& thread, Breakpoints::Kind kind, uint64_t address) const {
-  return wishes_.filter != nullptr && wishes_.filter->decides(thread.process->pid, kind, address);
+bool Decider::filtered(Thread& thread, Breakpoints::Kind kind, uint64_t address) const {
+  const BreakpointFilter* const filter = core_.wishes.filter;
+  return filter != nullptr && filter->decides(thread.process->pid, kind, address);
 }
 
-bool Tracer::filter_tells(Thread& thread, Breakpoints::Kind kind, uint64_t address) {
+bool Decider::filter_tells(Thread& thread, Breakpoints::Kind kind, uint64_t address) {
   if (!filtered(thread, kind, address)) return true;
   Hit hit(*this, thread, address);
-  return wishes_.filter->tell(hit, kind);
+  return core_.wishes.filter->tell(hit, kind);
 }
 
-Decision Tracer::on_int3(Thread& thread, bool parking) {
+Decision Decider::on_int3(Thread& thread, bool parking) {
   AddressSpace& space = *thread.process->space;
   SingleStep* const step = thread.doing.step();
   const bool programs_own = step != nullptr && std::exchange(step->programs_int3, false);
@@ -135,13 +140,13 @@ Decision Tracer::on_int3(Thread& thread, bool parking) {
     if (counted) thread.counted.count(pc, decided);
     if (patch->breakpoint && !patch->site && thread.resumed && seen(*thread.process) &&
         !filtered(thread, kSoftware, pc))
-      untold_.rivals.push_back(thread.tid);
+      core_.untold.rivals.push_back(thread.tid);
     return {};
   }
-  if (patch->site && !counted && wishes_.handler != nullptr && seen(*thread.process)) {
+  if (patch->site && !counted && core_.wishes.handler != nullptr && seen(*thread.process)) {
     Hit hit(*this, thread, pc);
-    thread.trace_step = wishes_.handler->on_hit(hit) == HitHandler::Next::Step;
-    stepper_.forget_handler(thread);
+    thread.trace_step = core_.wishes.handler->on_hit(hit) == HitHandler::Next::Step;
+    core_.stepper.forget_handler(thread);
     patch = space.find(pc);
     if (patch == nullptr) return {};
   }
@@ -169,12 +174,12 @@ void pass_slot(Thread& thread) {
 
 }  // namespace
 
-Decision Tracer::on_step(Thread& thread, int code, bool parking) {
+Decision Decider::on_step(Thread& thread, int code, bool parking) {
   AddressSpace& space = *thread.process->space;
   const bool entering = std::exchange(thread.doing.step()->enters_handler, false);
-  if (entering && code == SIGTRAP) stepper_.handler_entered(thread);
+  if (entering && code == SIGTRAP) core_.stepper.handler_entered(thread);
   thread.call.reset();
-  if (thread.doing.site_call() != nullptr) stepper_.call_left(thread);
+  if (thread.doing.site_call() != nullptr) core_.stepper.call_left(thread);
   const std::optional<uint64_t> from = thread.doing.step()->from;
   user_regs_struct& now = regs_of(thread);
   if (std::exchange(thread.doing.step()->pushes_flags, false)) {
@@ -189,28 +194,28 @@ Decision Tracer::on_step(Thread& thread, int code, bool parking) {
     if (!space.fast->place_of(now.rip)->exact && !fast_.leave(thread)) return {};
     const auto place = space.fast->place_of(regs_of(thread).rip);
     if (place && !place->done && place->pc == from) {
-      if (!parking) starter_.start(thread, true, 0);
+      if (!parking) core_.starter.start(thread, true, 0);
       return {};
     }
-    settle(thread);
+    fast_.settle(thread);
   }
   if (const PlacedCopy* copy = space.copy_at(now.rip)) {
     const machine::CopyPoint* point = copy->code.find(now.rip - copy->at);
     if (point != nullptr && !point->done && point->offset != 0) {  // half way
-      if (!parking) starter_.start(thread, true, 0);
+      if (!parking) core_.starter.start(thread, true, 0);
       return {};
     }
-    settle(thread);
+    fast_.settle(thread);
   }
   // A step that a call ends elsewhere than behind it was rt_sigreturn's. Handlers that never return
   // (longjmp) stay in the list, and a step may come to their site like any other.
   constexpr uint64_t kCallBytes = 2;
   if (code == TRAP_BRKPT && (!from || regs_of(thread).rip != *from + kCallBytes))
-    stepper_.returned_to_site(thread);
+    core_.stepper.returned_to_site(thread);
   std::optional<StopEvent> watch = watch_event(thread);
-  if (thread.trace_step && wishes_.handler != nullptr && seen(*thread.process)) {
+  if (thread.trace_step && core_.wishes.handler != nullptr && seen(*thread.process)) {
     Hit step(*this, thread, regs_of(thread).rip);
-    thread.trace_step = wishes_.handler->on_step(step) == HitHandler::Next::Step;
+    thread.trace_step = core_.wishes.handler->on_step(step) == HitHandler::Next::Step;
   }
   if (watch) return {0, watch};
   if (!thread.resumed || thread.action == ResumeAction::Kind::Continue) return {};

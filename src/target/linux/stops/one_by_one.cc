@@ -34,15 +34,15 @@ bool is_harmless(Tid tid, int signal) {
 
 void OneByOne::set(bool on) {
   if (on_ && !on) {
-    tracer_.stops().look_for_foreign_children();
+    core_.stops.look_for_foreign_children();
     tracer_.stop_all();
-    for (Thread* thread : tracer_.threads().all()) {
+    for (Thread* thread : core_.threads.all()) {
       thread->stop_wanted.reset();
       thread->sampling = Sampling::No;
       thread->sample.reset();
     }
-    tracer_.untold().rivals.clear();
-    tracer_.untold().interrupt_wanted = false;
+    core_.untold.rivals.clear();
+    core_.untold.interrupt_wanted = false;
   }
   on_ = on;
   ended_ = false;
@@ -54,7 +54,7 @@ void OneByOne::want_stop(Thread& thread, StopEvent::Kind kind) {
   if (thread.stop_wanted) return;
   thread.stop_wanted = kind;
   if (is_moving(thread)) ask_to_stop(thread);
-  else tracer_.untold().is_something_pending = true;
+  else core_.untold.is_something_pending = true;
 }
 
 void OneByOne::want_sample(Thread& thread) {
@@ -65,7 +65,7 @@ void OneByOne::want_sample(Thread& thread) {
 
 void OneByOne::stop_sampled(Tid tid) {
   hold_all();
-  Thread* const thread = tracer_.threads().find(tid);
+  Thread* const thread = core_.threads.find(tid);
   if (thread != nullptr && !is_moving(*thread)) thread->sample.reset();
   let_on();
 }
@@ -74,8 +74,8 @@ bool OneByOne::is_undecided() const {
   const auto is_sampled = [](const Thread* thread) {
     return thread->sample != nullptr || thread->sampling == Sampling::Wanted;
   };
-  return on_ && tracer_.wishes().pass_signals.none() &&
-         std::ranges::any_of(tracer_.threads().all(), is_sampled);
+  return on_ && core_.wishes.pass_signals.none() &&
+         std::ranges::any_of(core_.threads.all(), is_sampled);
 }
 
 bool OneByOne::passes(const Thread& thread, int signal) const {
@@ -83,34 +83,34 @@ bool OneByOne::passes(const Thread& thread, int signal) const {
 }
 
 void OneByOne::want_none() {
-  for (Thread* thread : tracer_.threads().all()) {
+  for (Thread* thread : core_.threads.all()) {
     thread->stop_wanted.reset();
     thread->sampling = Sampling::No;
   }
-  tracer_.untold().interrupt_wanted = false;
+  core_.untold.interrupt_wanted = false;
 }
 
 void OneByOne::interrupt() {
-  tracer_.untold().interrupt_wanted = false;
-  for (Thread* thread : tracer_.threads().all()) {
+  core_.untold.interrupt_wanted = false;
+  for (Thread* thread : core_.threads.all()) {
     if (!thread->resumed || !seen(*thread->process)) continue;
     if (thread->run != Run::Exiting) return want_stop(*thread, StopEvent::Kind::Interrupted);
   }
 }
 
 bool OneByOne::due() {
-  if (tracer_.threads().processes().empty()) return !tracer_.untold().gone.empty();
-  return tracer_.untold().is_something_pending || tracer_.untold().interrupt_wanted || ended_ ||
-         !tracer_.untold().gone.empty() || tracer_.stops().ready() != 0 || tracer_.anything_runs();
+  if (core_.threads.processes().empty()) return !core_.untold.gone.empty();
+  return core_.untold.is_something_pending || core_.untold.interrupt_wanted || ended_ ||
+         !core_.untold.gone.empty() || core_.stops.ready() != 0 || tracer_.anything_runs();
 }
 
 void OneByOne::hold_all() {
   if (!on_) return;
-  tracer_.stops().look_for_foreign_children();
+  core_.stops.look_for_foreign_children();
   tracer_.await_all_stopped();
-  tracer_.untold().rivals.clear();  // each of them is told of
-  for (Thread* thread : tracer_.threads().all())
-    if (thread->run == Run::Stopped) tracer_.settle(*thread);
+  core_.untold.rivals.clear();  // each of them is told of
+  for (Thread* thread : core_.threads.all())
+    if (thread->run == Run::Stopped) tracer_.fast().settle(*thread);
 }
 
 /// Workers first: the first thread may be the one that all others wait for. And those last that
@@ -118,7 +118,7 @@ void OneByOne::hold_all() {
 std::vector<Tid> OneByOne::those_to_hold(const AddressSpace& space) {
   constexpr size_t kLooksMax = 32;
   std::vector<Tid> able, waiting;
-  for (const Thread* thread : tracer_.threads().all() | std::views::reverse) {
+  for (const Thread* thread : core_.threads.all() | std::views::reverse) {
     if (thread->process->space.get() != &space || thread->process->leaving) continue;
     if (!thread->runs_on() || thread->run != Run::Running) continue;
     const auto status = proc_status(thread->tid);
@@ -136,23 +136,23 @@ void OneByOne::hold_one(AddressSpace& space) {
   constexpr size_t kAskedMax = 8;
   constexpr int64_t kEachNs = 5 * kMilli, kPauseNs = kMilli / 5, kMostNs = kSecond;
   const auto gets_on = [&](Tid tid) {
-    const Thread* const thread = tracer_.threads().find(tid);
+    const Thread* const thread = core_.threads.find(tid);
     const auto status = thread && thread->run == Run::Running ? proc_status(tid) : std::nullopt;
     return status && status->state != 'D';
   };
-  tracer_.stops().look_for_foreign_children();
+  core_.stops.look_for_foreign_children();
   const std::vector<Tid> able = those_to_hold(space);
   const int64_t begin = monotonic_ns();
-  for (size_t asked = 0; tracer_.injector().injectable(space) == nullptr;) {
+  for (size_t asked = 0; core_.injector.injectable(space) == nullptr;) {
     const int64_t waited = monotonic_ns() - begin;
     const auto turns = static_cast<size_t>(waited / kEachNs);
     if (turns >= kAskedMax && (waited >= kMostNs || std::ranges::none_of(able, gets_on))) return;
     for (; asked < able.size() && asked <= std::min(turns, kAskedMax - 1); ++asked)
-      if (Thread* const thread = tracer_.threads().find(able[asked]);
+      if (Thread* const thread = core_.threads.find(able[asked]);
           thread && thread->run == Run::Running)
         ask_to_stop(*thread);
     if (asked == 0) return;
-    if (tracer_.stops().take_each(std::span(able).first(asked)) == 0) pause_for(kPauseNs);
+    if (core_.stops.take_each(std::span(able).first(asked)) == 0) pause_for(kPauseNs);
     tracer_.park_ready();
   }
 }
@@ -166,7 +166,7 @@ StopEvent OneByOne::stopped(Thread& thread, StopEvent event) {
   thread.stop_wanted.reset();
   thread.sampling = Sampling::No;
   thread.sample.reset();
-  tracer_.untold().last_told = thread.tid;
+  core_.untold.last_told = thread.tid;
   ended_ = false;
   return event;
 }
@@ -175,21 +175,22 @@ StopEvent OneByOne::stopped(Thread& thread, StopEvent event) {
 StopEvent OneByOne::stopped_as_wanted(Thread& thread) {
   std::shared_ptr<Sample> sample;
   const Sampling sampling = thread.sampling;
-  if (sampling != Sampling::No) sample = Sample::take(tracer_.registers(), thread);
+  if (sampling != Sampling::No) sample = Sample::take(core_.registers, thread);
   const StopEvent event = stopped(thread, event_of(*thread.stop_wanted, thread));
   if (!sample) return event;
   thread.sample = sample;
-  if (thread.run == Run::Stopped) tracer_.go(thread, std::exchange(thread.deferred_signal, 0));
+  if (thread.run == Run::Stopped)
+    tracer_.resumer().go(thread, std::exchange(thread.deferred_signal, 0));
   if (sampling == Sampling::ThenStop) want_stop(thread, StopEvent::Kind::Signal);
   return event;
 }
 
 std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
   if (decision.event) {
-    tracer_.settle(thread);
+    tracer_.fast().settle(thread);
     // The child may be looked at, or told to run, as soon as it is known.
     if (decision.event->child_pid != 0)
-      (void)tracer_.stops().await_within(decision.event->child_pid, kBirthNs);
+      (void)core_.stops.await_within(decision.event->child_pid, kBirthNs);
     if (thread.resumed || thread.stop_wanted) return stopped(thread, *std::move(decision.event));
     thread.pending = std::move(decision.event);  // it was told to stand still already
     return std::nullopt;
@@ -198,28 +199,28 @@ std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
   const bool stays = seen(*thread.process) && (!thread.runs_on() || thread.stop_wanted);
   if (!stays) {
     if (decision.signal == 0) decision.signal = std::exchange(thread.deferred_signal, 0);
-    tracer_.go(thread, decision.signal);
+    tracer_.resumer().go(thread, decision.signal);
     return std::nullopt;
   }
   if (thread.run != Run::Stopped) {  // half way through something; the request went with the stop
     if (is_moving(thread)) ask_to_stop(thread);
     return std::nullopt;
   }
-  tracer_.settle(thread);
+  tracer_.fast().settle(thread);
   thread.deferred_signal = decision.signal;
   if (!thread.runs_on()) return std::nullopt;
   return stopped_as_wanted(thread);
 }
 
 std::optional<StopEvent> OneByOne::take_pending() {
-  if (!tracer_.untold().gone.empty()) {
-    StopEvent event = std::move(tracer_.untold().gone.front());
-    tracer_.untold().gone.pop_front();
+  if (!core_.untold.gone.empty()) {
+    StopEvent event = std::move(core_.untold.gone.front());
+    core_.untold.gone.pop_front();
     if (event.kind != StopEvent::Kind::ThreadExited) ended_ = false;
     return event;
   }
-  if (!tracer_.untold().is_something_pending) return std::nullopt;
-  for (Thread* thread : tracer_.threads().all()) {
+  if (!core_.untold.is_something_pending) return std::nullopt;
+  for (Thread* thread : core_.threads.all()) {
     const bool awaited = thread->resumed || thread->stop_wanted;
     if (!awaited || !seen(*thread->process)) continue;
     if (thread->pending) return stopped(*thread, *std::exchange(thread->pending, std::nullopt));
@@ -228,7 +229,7 @@ std::optional<StopEvent> OneByOne::take_pending() {
                         (thread->run == Run::Stopped && !thread->fresh);
     if (thread->stop_wanted && stands) return stopped_as_wanted(*thread);
   }
-  tracer_.untold().is_something_pending = false;
+  core_.untold.is_something_pending = false;
   return std::nullopt;
 }
 

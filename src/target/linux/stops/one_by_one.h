@@ -12,12 +12,13 @@
 namespace tracewell::target::live {
 
 class Tracer;
+struct Core;
 struct Decision;
 
 /// A part of the Tracer, which it belongs to.
 class OneByOne {
  public:
-  explicit OneByOne(Tracer& tracer) : tracer_(tracer) {}
+  OneByOne(Core& core, Tracer& tracer) : core_(core), tracer_(tracer) {}
 
   bool on() const { return on_; }
   void set(bool on);
@@ -62,6 +63,7 @@ class OneByOne {
   StopEvent stopped(Thread& thread, StopEvent event);
   StopEvent stopped_as_wanted(Thread& thread);
   std::vector<Tid> those_to_hold(const AddressSpace& space);
+  Core& core_;
   Tracer& tracer_;
   bool on_ = false;
   bool ended_ = false;

@@ -42,19 +42,19 @@ bool Unborn::is_ours(Tid tid) const {
   siginfo_t info{};
   constexpr int kAsk = WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD;
   if (tid <= 0 || waitid(P_PID, static_cast<id_t>(tid), &info, kAsk) != 0) return false;
-  const StopCollector& stops = tracer_.stops();
+  const StopCollector& stops = core_.stops;
   return !stops.is_bell(tid) && !stops.is_dying(tid) && !stops.was_let_go(tid);
 }
 
 /// The leader's end waits for a thread that is left in its last stop. A process is left there, so
 /// that nobody else gets its number before it was told.
 void Unborn::note(Tid tid, int status) {
-  const bool was_let_go = tracer_.stops().forget_let_go(tid);
+  const bool was_let_go = core_.stops.forget_let_go(tid);
   if (!WIFSTOPPED(status)) {
     const auto waiting = waiting_.extract(tid);
     const bool is_known = orphans_.erase(tid) > 0 || (!waiting.empty() && waiting.mapped().memory);
     if (const auto told = told_.find(tid); told != told_.end()) {
-      if (Thread* creator = tracer_.threads().find(told->second)) creator->child = 0;
+      if (Thread* creator = core_.threads.find(told->second)) creator->child = 0;
       told_.erase(told);
     } else if (!is_known && !was_let_go) {
       ended_[tid] = now_;
@@ -95,11 +95,11 @@ Tid Unborn::told_by(Tid creator, Pid pid, uint64_t noted) {
     const auto status = proc_status(child);
     if (!status || (status->tgid != pid && status->parent != pid)) return 0;
   }
-  const Thread* known = tracer_.threads().find(child);
+  const Thread* known = core_.threads.find(child);
   if (known != nullptr && (second || known->run != Run::Exiting)) return 0;
   if (known != nullptr) forget(*known);
-  if (tracer_.let_go().has(child) && second) return 0;
-  (void)tracer_.let_go().take_back(child);  // it was another one's number
+  if (core_.let_go.has(child) && second) return 0;
+  (void)core_.let_go.take_back(child);  // it was another one's number
   return child;
 }
 
@@ -129,7 +129,7 @@ void Unborn::orphan(Tid child, std::shared_ptr<AddressSpace> memory) {
 }
 
 void Unborn::memory_gone(const std::shared_ptr<AddressSpace>& memory) {
-  const bool is_had = std::ranges::any_of(tracer_.threads().processes(), [&](const auto& one) {
+  const bool is_had = std::ranges::any_of(core_.threads.processes(), [&](const auto& one) {
     return one.second->space == memory;
   });
   if (memory == nullptr || is_had || !memory->has_left_traps()) return;
@@ -149,28 +149,28 @@ bool Unborn::is_replaced(const Thread& thread) const {
 
 void Unborn::forget(const Thread& replaced) {
   const Process& process = *replaced.process;
-  if (replaced.tid != process.pid) return tracer_.threads().remove_thread(replaced.tid);
-  if (tracer_.options_.notice && seen(process) && ++said_ <= kReplacedToldMax)
-    tracer_.options_.notice(fmt::format("process {} was replaced by another program (exec), by a "
+  if (replaced.tid != process.pid) return core_.threads.remove_thread(replaced.tid);
+  if (core_.options.notice && seen(process) && ++said_ <= kReplacedToldMax)
+    core_.options.notice(fmt::format("process {} was replaced by another program (exec), by a "
                                         "thread that is not traced: it counts as ended",
                                         process.pid));
-  Thread& leader = *tracer_.threads().find(replaced.tid);
+  Thread& leader = *core_.threads.find(replaced.tid);
   for (const Tid tid : std::vector<Tid>(process.threads))
-    if (tid != leader.tid) tracer_.threads().remove_thread(tid);
+    if (tid != leader.tid) core_.threads.remove_thread(tid);
   tracer_.process_gone(leader, 0);
 }
 
 /// The kernel says nothing of it when the last thread of a process takes its leader's place.
 void Unborn::forget_lone_leaders() {
   std::vector<Pid> lone;
-  for (const auto& [pid, process] : tracer_.threads().processes()) {
-    const Thread* leader = tracer_.threads().find(pid);
+  for (const auto& [pid, process] : core_.threads.processes()) {
+    const Thread* leader = core_.threads.find(pid);
     if (leader != nullptr && leader->run == Run::Exiting && process->threads.size() == 1)
       lone.push_back(pid);
   }
   has_lone_leaders_ = false;
   for (const Pid pid : lone) {
-    const Thread* leader = tracer_.threads().find(pid);
+    const Thread* leader = core_.threads.find(pid);
     if (leader == nullptr) continue;
     const auto status = proc_status(pid);  // its parent may be who asks, and waits for it anyway
     if (is_ours(pid) && (!status || status->tracer == gettid())) has_lone_leaders_ = true;
@@ -183,8 +183,8 @@ bool Unborn::may_be_told(Tid tid, const One& one) {
   if (told_.contains(tid)) return true;
   const auto status = proc_status(tid);
   bool some = false;
-  for (const auto& [pid, process] : tracer_.threads().processes()) {
-    std::vector<Thread*> threads = tracer_.threads().threads_of(*process);
+  for (const auto& [pid, process] : core_.threads.processes()) {
+    std::vector<Thread*> threads = core_.threads.threads_of(*process);
     std::erase_if(threads, [&](const Thread* thread) {
       return (thread->run != Run::Running && thread->run != Run::Late) ||
              thread->noted > one.noted;
@@ -194,13 +194,13 @@ bool Unborn::may_be_told(Tid tid, const One& one) {
       if (thread->run == Run::Running) ask_to_stop(*thread);
     some = true;
   }
-  return some || tracer_.let_go().any_of([&](Pid pid) { return may_have_made(pid, status); });
+  return some || core_.let_go.any_of([&](Pid pid) { return may_have_made(pid, status); });
 }
 
 /// nullptr: it has its memory for itself, as far as we trace.
 std::shared_ptr<AddressSpace> Unborn::shared_by(Tid tid) const {
   std::vector<std::shared_ptr<AddressSpace>> asked;
-  for (const Thread* thread : tracer_.threads().all()) {
+  for (const Thread* thread : core_.threads.all()) {
     const auto& space = thread->process->space;
     if (thread->run == Run::Exiting || std::ranges::find(asked, space) != asked.end()) continue;
     asked.push_back(space);
@@ -213,7 +213,7 @@ std::shared_ptr<AddressSpace> Unborn::shared_by(Tid tid) const {
 /// memories of root's programs and of the same user's are looked at.
 std::shared_ptr<AddressSpace> Unborn::origin_of(const AddressSpace& copy) const {
   std::vector<std::shared_ptr<AddressSpace>> memories(gone_.rbegin(), gone_.rend());
-  for (const auto& [pid, process] : tracer_.threads().processes())
+  for (const auto& [pid, process] : core_.threads.processes())
     memories.push_back(process->space);
   std::shared_ptr<AddressSpace> best;
   size_t most = 0;
@@ -229,7 +229,7 @@ std::shared_ptr<AddressSpace> Unborn::origin_of(const AddressSpace& copy) const 
 /// Of its parent, which mostly is its creator.
 std::shared_ptr<AddressSpace> Unborn::creators_memory(Tid tid) const {
   const auto status = proc_status(tid);
-  const Process* parent = status ? tracer_.threads().find_process(status->parent) : nullptr;
+  const Process* parent = status ? core_.threads.find_process(status->parent) : nullptr;
   return parent != nullptr ? parent->space : nullptr;
 }
 
@@ -242,15 +242,15 @@ void Unborn::let_go(Tid tid) {
     trace(PTRACE_CONT, tid, 0, uint64_t{0});
     return;
   }
-  for (const auto& [pid, process] : tracer_.threads().processes()) {
+  for (const auto& [pid, process] : core_.threads.processes()) {
     if (pid == tid || !is_thread_of(pid, tid)) continue;
-    tracer_.threads().add_thread(*process, tid).resumed = true;
+    core_.threads.add_thread(*process, tid).resumed = true;
     return;
   }
   if (const auto space = shared_by(tid)) {
-    Process& born = tracer_.threads().add_process(tid, space);
+    Process& born = core_.threads.add_process(tid, space);
     born.hidden = born.beside = true;
-    tracer_.threads().add_thread(born, tid);
+    core_.threads.add_thread(born, tid);
     return tracer_.release_orphans();
   }
   const auto memory = waiting->second.memory;
@@ -268,19 +268,19 @@ void Unborn::let_go(Tid tid) {
         trace(PTRACE_GETREGS, tid, 0, &regs) != 0 || origin->may_return_into_hit(regs.rip);
   }
   if ((*space)->is_spare) (*space)->close();
-  Process& born = tracer_.threads().add_process(tid, *std::move(space));
+  Process& born = core_.threads.add_process(tid, *std::move(space));
   born.leaving = true;
-  tracer_.threads().add_thread(born, tid);
+  core_.threads.add_thread(born, tid);
   finish(tid);
 }
 
 /// Its first stop needs no turn.
 void Unborn::finish(Tid tid) {
-  Thread* thread = tracer_.threads().find(tid);
+  Thread* thread = core_.threads.find(tid);
   if (thread == nullptr || thread->run != Run::Stopped || !thread->fresh) return;
   thread->fresh = false;
-  const Decision decision = tracer_.decide(*thread, true);
-  if (tracer_.threads().find(tid) == thread) tracer_.go(*thread, decision.signal);
+  const Decision decision = tracer_.decider().decide(*thread, true);
+  if (core_.threads.find(tid) == thread) tracer_.resumer().go(*thread, decision.signal);
 }
 
 void Unborn::look() {
@@ -301,8 +301,8 @@ void Unborn::look() {
 
 bool Unborn::has_strangers() const {
   return std::ranges::any_of(process_ids(), [this](Pid pid) {
-    if (tracer_.stops().is_bell(pid) || tracer_.threads().find(pid) != nullptr ||
-        tracer_.stops().is_dying(pid) || tracer_.let_go().has(pid))
+    if (core_.stops.is_bell(pid) || core_.threads.find(pid) != nullptr ||
+        core_.stops.is_dying(pid) || core_.let_go.has(pid))
       return false;
     const auto status = proc_status(pid);
     return status && status->tracer == gettid() && status->state != 'Z';
@@ -312,16 +312,16 @@ bool Unborn::has_strangers() const {
 void Unborn::see_off() {
   if (!std::exchange(has_one_gone_, false)) return;
   const auto is_seen = [this](const auto& one) { return seen(*one.second); };
-  if (std::ranges::any_of(tracer_.threads().processes(), is_seen)) return;
+  if (std::ranges::any_of(core_.threads.processes(), is_seen)) return;
   // Who was let go is somebody else's child by now, and how it ends is for that one to hear.
-  tracer_.stops().look_for_foreign_children();
-  for (Patience patience(kSeeOffNs, tracer_.gives_up); !patience.over(); pause_for(kPauseMaxNs)) {
-    tracer_.stops().take_ready(SIZE_MAX);
-    while (tracer_.stops().ready() != 0) finish(tracer_.stops().take_next_ready());
+  core_.stops.look_for_foreign_children();
+  for (Patience patience(kSeeOffNs, core_.gives_up); !patience.over(); pause_for(kPauseMaxNs)) {
+    core_.stops.take_ready(SIZE_MAX);
+    while (core_.stops.ready() != 0) finish(core_.stops.take_next_ready());
     for (auto& [tid, one] : waiting_) one.since_ns = 1;
     looked_ns_ = 0;
     look();
-    if (tracer_.threads().processes().empty() && waiting_.empty() && !has_strangers()) break;
+    if (core_.threads.processes().empty() && waiting_.empty() && !has_strangers()) break;
   }
   has_one_gone_ = false;
 }

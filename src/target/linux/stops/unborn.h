@@ -18,11 +18,12 @@
 namespace tracewell::target::live {
 
 class Tracer;
+struct Core;
 
 /// A part of the Tracer, which it belongs to.
 class Unborn {
  public:
-  explicit Unborn(Tracer& tracer) : tracer_(tracer) {}
+  Unborn(Core& core, Tracer& tracer) : core_(core), tracer_(tracer) {}
 
   /// When a wait status came, as a count of them.
   uint64_t tick() { return ++now_; }
@@ -87,6 +88,7 @@ class Unborn {
   void forget_lone_leaders();
   bool has_strangers() const;
 
+  Core& core_;
   Tracer& tracer_;
   std::map<Tid, One> waiting_;  // in the stop that they were noted in
   std::map<Tid, Tid> told_;     // children by number, and who tells, from the stop on

@@ -38,11 +38,11 @@ bool Unborn::may_not_be_opened(Tid child) {
 }
 
 bool Unborn::await_first_stop(Tid child) {
-  const Nudger::Wait nudged(tracer_.stops().nudger());
-  for (Patience patience(kFirstStopNs, tracer_.gives_up); !waiting_.contains(child);) {
-    const Came came = tracer_.stops().take_status(child);
+  const Nudger::Wait nudged(core_.stops.nudger());
+  for (Patience patience(kFirstStopNs, core_.gives_up); !waiting_.contains(child);) {
+    const Came came = core_.stops.take_status(child);
     if (came == Came::Status) continue;
-    if (came == Came::NotOurs || patience.over() || !tracer_.stops().wait_once(true)) break;
+    if (came == Came::NotOurs || patience.over() || !core_.stops.wait_once(true)) break;
   }
   return waiting_.contains(child);
 }
@@ -51,12 +51,12 @@ bool Unborn::await_first_stop(Tid child) {
 Result<std::shared_ptr<AddressSpace>> Unborn::open_by_itself(
     Tid child, const std::shared_ptr<AddressSpace>& creators) {
   if (const uint64_t at = call_behind(*creators, child); at != 0) creators->system_call_at = at;
-  Process& process = tracer_.threads().add_process(child, creators);
+  Process& process = core_.threads.add_process(child, creators);
   process.hidden = process.attached = true;
-  Thread& thread = tracer_.threads().add_thread(process, child);
+  Thread& thread = core_.threads.add_thread(process, child);
   thread.fresh = false;
   const auto call = [&](uint64_t what, uint64_t value) {
-    return tracer_.injector().system_call(
+    return core_.injector.system_call(
         thread, {system_calls(creators->is_32_bit).prctl, what, value, 0, 0, 0, 0});
   };
   Result<std::shared_ptr<AddressSpace>> out =
@@ -65,10 +65,10 @@ Result<std::shared_ptr<AddressSpace>> Unborn::open_by_itself(
   else if (*made == 0) out = AddressSpace::open(child);
   // Not that which allows root to see a core file of it (2): no program may set that.
   if (thread.run == Run::Stopped) (void)call(PR_SET_DUMPABLE, 0);
-  if (tracer_.threads().find(child) != &thread || thread.run != Run::Stopped)
+  if (core_.threads.find(child) != &thread || thread.run != Run::Stopped)
     return {Errc::Target, fmt::format("process {} is gone, or waits in the kernel", child)};
   const int status = thread.status;
-  tracer_.threads().remove_process(child);
+  core_.threads.remove_process(child);
   note(child, status);
   return out;
 }
@@ -78,7 +78,7 @@ Result<std::shared_ptr<AddressSpace>> Unborn::open_memory(
   auto own = AddressSpace::open(child);
   if (own.ok() || !may_not_be_opened(child)) return own;
   const auto has_traps = [](const auto& one) { return one.second->space->has_left_traps(); };
-  const auto& processes = tracer_.threads().processes();
+  const auto& processes = core_.threads.processes();
   const bool is_clean = creators != nullptr
                             ? !creators->has_left_traps()
                             : std::ranges::none_of(processes, has_traps) && gone_.empty();
@@ -86,8 +86,8 @@ Result<std::shared_ptr<AddressSpace>> Unborn::open_memory(
   if (wanted ? !await_first_stop(child) : !waiting_.contains(child)) return own;
   if (creators != nullptr) own = open_by_itself(child, creators);
   if (own.ok() || wanted || !waiting_.contains(child)) return own;
-  if (tracer_.options_.notice)
-    tracer_.options_.notice(fmt::format(
+  if (core_.options.notice)
+    core_.options.notice(fmt::format(
         "process {}, a fork of a traced program, is let go with the traps of tracepoints and "
         "breakpoints that it has inherited: it lets nobody look into its memory (prctl "
         "PR_SET_DUMPABLE), and {}", child, own.error().message));

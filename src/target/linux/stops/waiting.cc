@@ -16,11 +16,11 @@ namespace tracewell::target::live {
 
 void Tracer::on_status(Tid tid, int status) {
   const bool executes = WIFSTOPPED(status) && stop_event(status) == PTRACE_EVENT_EXEC;
-  if (executes) let_go_.exec_happened(tid);
-  if (let_go_.has(tid)) return on_let_go_status(tid, status);
+  if (executes) core_.let_go.exec_happened(tid);
+  if (core_.let_go.has(tid)) return on_let_go_status(tid, status);
   if (executes) exec_happened(tid);
   const uint64_t now = unborn_.tick();
-  Thread* thread = threads_.find(tid);
+  Thread* thread = core_.threads.find(tid);
   if (thread != nullptr && thread->exits && WIFSTOPPED(status) && unborn_.is_replaced(*thread)) {
     unborn_.forget(*thread);
     thread = nullptr;
@@ -30,14 +30,14 @@ void Tracer::on_status(Tid tid, int status) {
   if (!WIFSTOPPED(status)) {
     if (tid == thread->process->pid || thread->process->threads.size() == 1)
       return process_gone(*thread, status);
-    if (wishes_.tell_threads && seen(*thread->process)) {
-      untold_.gone.push_back(event_of(StopEvent::Kind::ThreadExited, *thread));
-      untold_.gone.back().exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    if (core_.wishes.tell_threads && seen(*thread->process)) {
+      core_.untold.gone.push_back(event_of(StopEvent::Kind::ThreadExited, *thread));
+      core_.untold.gone.back().exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     }
     one_by_one_.note_end(*thread);
-    const Thread* const leader = threads_.find(thread->process->pid);
+    const Thread* const leader = core_.threads.find(thread->process->pid);
     if (leader != nullptr && leader->exits) unborn_.leader_exits();
-    return threads_.remove_thread(tid);
+    return core_.threads.remove_thread(tid);
   }
   const uint64_t noted_before = std::exchange(thread->noted, now);
   if (tells_of_child(status))
@@ -48,7 +48,8 @@ void Tracer::on_status(Tid tid, int status) {
     thread->run = Run::Exiting;
     thread->exits = true;
     thread->fresh = false;
-    if (wishes_.handler != nullptr && thread->process->space->fast) wishes_.handler->on_exit(tid);
+    if (core_.wishes.handler != nullptr && thread->process->space->fast)
+      core_.wishes.handler->on_exit(tid);
     one_by_one_.note_end(*thread);
     trace(PTRACE_CONT, tid, 0, uint64_t{0});
     return;
@@ -61,14 +62,14 @@ void Tracer::on_status(Tid tid, int status) {
   thread->regs_state = Thread::Registers::Unknown;
   thread->status = status;
   thread->fresh = true;
-  stops_.add_ready(tid);
+  core_.stops.add_ready(tid);
 }
 
 /// A leader that has ended says so when the last of its threads has. If all of them stand still, by
 /// our will and not about to die with it, that may be never.
-bool Tracer::leader_waits(const Thread& leader) {
+bool Tracer::leader_waits(const Thread& leader) const {
   if (leader.run != Run::Exiting || leader.tid != leader.process->pid) return false;
-  for (const Thread* thread : threads_.threads_of(*leader.process)) {
+  for (const Thread* thread : core_.threads.threads_of(*leader.process)) {
     siginfo_t info{};
     if (thread == &leader) continue;
     if (thread->run != Run::Stopped) return false;
@@ -77,8 +78,8 @@ bool Tracer::leader_waits(const Thread& leader) {
   return leader.process->threads.size() > 1;
 }
 
-bool Tracer::anything_runs() {
-  for (const auto& [tid, thread] : threads_.by_number())
+bool Tracer::anything_runs() const {
+  for (const auto& [tid, thread] : core_.threads.by_number())
     if (thread->run != Run::Stopped && seen(*thread->process) && !leader_waits(*thread))
       return true;
   return false;
@@ -89,17 +90,17 @@ int Tracer::look_after() {
   constexpr int kSoonMs = 20, kEndsMs = 100;
   constexpr size_t kBellsMax = 16;  // which come between the threads'
   const bool awaits_some = look_at_let_go();
-  if (threads_.processes().empty()) return awaits_some ? kSoonMs : -1;
-  stops_.look_for_foreign_children();
-  stops_.take_ready(2 * threads_.by_number().size() + kBellsMax);
+  if (core_.threads.processes().empty()) return awaits_some ? kSoonMs : -1;
+  core_.stops.look_for_foreign_children();
+  core_.stops.take_ready(2 * core_.threads.by_number().size() + kBellsMax);
   if (!one_by_one_.on()) park_ready();
   const bool any_exits = std::ranges::any_of(
-      threads_.by_number(), [](const auto& one) { return one.second->run == Run::Exiting; });
+      core_.threads.by_number(), [](const auto& one) { return one.second->run == Run::Exiting; });
   return awaits_some || any_exits ? kSoonMs : kEndsMs;
 }
 
 std::optional<StopEvent> Tracer::handle_next() {
-  Thread* thread = threads_.find(stops_.take_next_ready());
+  Thread* thread = core_.threads.find(core_.stops.take_next_ready());
   if (thread == nullptr || !thread->fresh || thread->run != Run::Stopped) return std::nullopt;
   if (let_trap_come(*thread)) return std::nullopt;
   if (!one_by_one_.on() && !thread->resumed && seen(*thread->process)) {
@@ -107,15 +108,15 @@ std::optional<StopEvent> Tracer::handle_next() {
     return std::nullopt;
   }
   thread->fresh = false;
-  Decision decision = decide(*thread, false);
+  Decision decision = decider_.decide(*thread, false);
   if (one_by_one_.on()) return one_by_one_.tell(*thread, std::move(decision));
   if (decision.event) {
-    untold_.rivals.clear();
+    core_.untold.rivals.clear();
     stop_all();
     if (decision.event->kind == StopEvent::Kind::Breakpoint) give_way(*decision.event);
-    untold_.last_told = decision.event->tid;
+    core_.untold.last_told = decision.event->tid;
   } else if (!thread->fresh) {
-    go(*thread, decision.signal);
+    resumer_.go(*thread, decision.signal);
   }
   return std::move(decision.event);
 }
@@ -125,9 +126,9 @@ std::optional<StopEvent> Tracer::handle_next() {
 void Tracer::give_way(StopEvent& event) {
   Thread* next = nullptr;
   // As turns from the last one that was told of.
-  const auto later = [&](Tid tid) { return tid - untold_.last_told - 1; };
-  for (const Tid tid : untold_.rivals) {
-    Thread* thread = threads_.find(tid);
+  const auto later = [&](Tid tid) { return tid - core_.untold.last_told - 1; };
+  for (const Tid tid : core_.untold.rivals) {
+    Thread* thread = core_.threads.find(tid);
     if (thread == nullptr || thread->run != Run::Stopped) continue;
     const Tid best = next != nullptr ? next->tid : event.tid;
     if (static_cast<uint64_t>(later(tid)) < static_cast<uint64_t>(later(best))) next = thread;
@@ -140,17 +141,18 @@ void Tracer::give_way(StopEvent& event) {
 /// Once the last thread of a process is on its way out, the end of another is not told: there would
 /// be no thread left for the debugger to let go on, and the end of the process is about to come.
 void Tracer::forget_last_threads() {
-  if (untold_.gone.empty() || untold_.gone.front().kind != StopEvent::Kind::ThreadExited) return;
+  auto& gone = core_.untold.gone;
+  if (gone.empty() || gone.front().kind != StopEvent::Kind::ThreadExited) return;
   await_all_stopped();
-  std::erase_if(untold_.gone, [&](const StopEvent& event) {
+  std::erase_if(gone, [&](const StopEvent& event) {
     return event.kind == StopEvent::Kind::ThreadExited &&
-           threads_.first_thread(event.pid) == nullptr;
+           core_.threads.first_thread(event.pid) == nullptr;
   });
   start_resumed();
 }
 
 Result<std::optional<StopEvent>> Tracer::wait() {
-  stops_.look_for_foreign_children();
+  core_.stops.look_for_foreign_children();
   if (one_by_one_.on()) fast_.release_unwanted();
   bool woken = false;
   // How many of those that are ready get their turn before a wake or an interrupt is heard: all
@@ -160,58 +162,59 @@ Result<std::optional<StopEvent>> Tracer::wait() {
   size_t turns = kNoLimit;
   bool after_tick = false;  // one may take longer than it is to the next: all else gets its turn
   for (;;) {
-    threads_.forget_removed();
+    core_.threads.forget_removed();
     unborn_.look();
     unborn_.see_off();
     if (!one_by_one_.on()) forget_last_threads();
     if (auto event = one_by_one_.on() ? one_by_one_.take_pending() : take_pending()) {
       if (!one_by_one_.on()) stop_all();
-      untold_.last_told = event->tid;
+      core_.untold.last_told = event->tid;
       return event;
     }
-    if (!woken && !after_tick && stops_.bell().answered()) {
-      if (stops_.bell().take_tick() && wishes_.handler != nullptr && wishes_.handler->on_tick() &&
-          fast_.may_stand_still())
-        fast_.stand_still([this] { wishes_.handler->on_still(); });
-      woken = stops_.bell().take_wake();
-      stops_.collect_ready();  // so that frequent calls do not keep the threads from their turn
+    if (!woken && !after_tick && core_.stops.bell().answered()) {
+      if (core_.stops.bell().take_tick() && core_.wishes.handler != nullptr &&
+          core_.wishes.handler->on_tick() && fast_.may_stand_still())
+        fast_.stand_still([this] { core_.wishes.handler->on_still(); });
+      woken = core_.stops.bell().take_wake();
+      // So that frequent calls do not keep the threads from their turn.
+      core_.stops.collect_ready();
       if (woken) {
-        turns = stops_.ready();
+        turns = core_.stops.ready();
         continue;
       }
-      for (size_t left = stops_.ready(); left > 0 && stops_.ready() != 0; --left)
+      for (size_t left = core_.stops.ready(); left > 0 && core_.stops.ready() != 0; --left)
         if (auto event = handle_next()) return event;
       after_tick = true;
       continue;
     }
     const bool may_wait = !std::exchange(after_tick, false);
-    if (untold_.interrupt_wanted && turns == kNoLimit) turns = stops_.ready();
-    if (stops_.ready() != 0 && turns != 0) {
+    if (core_.untold.interrupt_wanted && turns == kNoLimit) turns = core_.stops.ready();
+    if (core_.stops.ready() != 0 && turns != 0) {
       if (turns != kNoLimit) --turns;
       if (auto event = handle_next()) return event;
       continue;
     }
-    if (untold_.interrupt_wanted && one_by_one_.on()) {
+    if (core_.untold.interrupt_wanted && one_by_one_.on()) {
       one_by_one_.interrupt();
       continue;  // whoever stands still already is told at once
     }
     turns = kNoLimit;
-    if (untold_.interrupt_wanted)
+    if (core_.untold.interrupt_wanted)
       if (auto event = interrupted_event()) return event;  // or all are on their way out
     if (woken) return std::optional<StopEvent>{};
-    if (stops_.ready() != 0) continue;
+    if (core_.stops.ready() != 0) continue;
     if (!anything_runs() && (!one_by_one_.on() || one_by_one_.take_ends()))
       return std::optional(event_of(StopEvent::Kind::NoneLeft, 0, 0));
     if (!may_wait) continue;
     std::optional<Nudger::Wait> nudged;
-    if (untold_.interrupt_wanted || unborn_.any()) nudged.emplace(stops_.nudger());
-    if (fast_.poll_pause_ns() != 0 && wishes_.handler != nullptr) {
-      wishes_.handler->on_poll();
-      if (!stops_.wait_once(false)) pause_for(fast_.poll_pause_ns());
-    } else if (!stops_.wait_once(true)) {
+    if (core_.untold.interrupt_wanted || unborn_.any()) nudged.emplace(core_.stops.nudger());
+    if (fast_.poll_pause_ns() != 0 && core_.wishes.handler != nullptr) {
+      core_.wishes.handler->on_poll();
+      if (!core_.stops.wait_once(false)) pause_for(fast_.poll_pause_ns());
+    } else if (!core_.stops.wait_once(true)) {
       return errno_error("waitpid", Errc::Target);
     }
-    if (threads_.by_number().size() > 1) stops_.collect_ready();
+    if (core_.threads.by_number().size() > 1) core_.stops.collect_ready();
   }
 }
 

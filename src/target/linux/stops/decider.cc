@@ -1,17 +1,20 @@
+#include "target/linux/stops/decider.h"
+
 #include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <utility>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
 #include "target/linux/kernel/compat32.h"
+#include "target/linux/kernel/ptrace.h"
+#include "target/linux/threads/caught_calls.h"
 #include "target/linux/threads/debug_registers.h"
-#include "target/linux/tracer.h"
+#include "target/linux/threads/register_blocks.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -32,7 +35,7 @@ bool is_of_our_code(const Thread& thread) {
 
 /// A mistake of ours, or a stop that nobody has foreseen. A test ends at it; a server tells of it
 /// and goes on, for a program is in its hands.
-void Tracer::tell_refusals(Thread& thread) {
+void Decider::tell_refusals(Thread& thread) {
   static const bool is_test = ::secure_getenv("TRACEWELL_STRICT") != nullptr;
   static int told = 0;
   constexpr int kToldMax = 20;
@@ -42,17 +45,17 @@ void Tracer::tell_refusals(Thread& thread) {
                                         thread.process->pid, refusal->state);
     if (is_test)
       check_failed(fmt::format("that {} may {}", who, refusal->turn).c_str(), __FILE__, __LINE__);
-    if (options_.notice && told++ < kToldMax)
-      options_.notice(fmt::format("{} was to {} (stop {:#x}): that is left out", who, refusal->turn,
-                                  thread.status));
+    if (core_.options.notice && told++ < kToldMax)
+      core_.options.notice(fmt::format("{} was to {} (stop {:#x}): that is left out", who,
+                                       refusal->turn, thread.status));
   }
 }
 
-Decision Tracer::decide(Thread& thread, bool parking) {
+Decision Decider::decide(Thread& thread, bool parking) {
   tell_refusals(thread);
-  if (std::exchange(thread.unlisted, false) && wishes_.handler != nullptr &&
+  if (std::exchange(thread.unlisted, false) && core_.wishes.handler != nullptr &&
       thread.process->space->fast)
-    wishes_.handler->on_thread(fast_.base_of(thread));
+    core_.wishes.handler->on_thread(fast_.base_of(thread));
   if (const LeavingCode* const out = thread.doing.leaving_code();
       out != nullptr && thread.process->space->fast) {
     const bool decided = !out->undecided;
@@ -66,7 +69,7 @@ Decision Tracer::decide(Thread& thread, bool parking) {
   return {};
 }
 
-Decision Tracer::meaning_of(Thread& thread, bool parking) {
+Decision Decider::meaning_of(Thread& thread, bool parking) {
   const int told = stop_event(thread.status);
   // All of these come in the middle of a system call, whose entry may not have been watched.
   if (told != 0 && told != kEventStop && !thread.call) thread.call.emplace();
@@ -76,7 +79,7 @@ Decision Tracer::meaning_of(Thread& thread, bool parking) {
     case PTRACE_EVENT_FORK: return on_fork(thread, false);
     case PTRACE_EVENT_VFORK: return on_fork(thread, true);
     case PTRACE_EVENT_VFORK_DONE: {
-      if (!wishes_.tell_vforks || !seen(*thread.process)) return {};
+      if (!core_.wishes.tell_vforks || !seen(*thread.process)) return {};
       StopEvent event = event_of(StopEvent::Kind::VforkDone, thread);
       return {0, event};
     }
@@ -91,30 +94,50 @@ Decision Tracer::meaning_of(Thread& thread, bool parking) {
   return on_signal(thread, signal);
 }
 
-Decision Tracer::on_event_stop(Thread& thread) {
+Decision Decider::on_event_stop(Thread& thread) {
   thread.doing.enters_no_handler();
   if (std::exchange(thread.begun, true)) return {};
   fast_.unshare(thread);
   load_debug_registers(thread);
   const Process& process = *thread.process;
-  if (wishes_.handler != nullptr && process.space->fast &&
+  if (core_.wishes.handler != nullptr && process.space->fast &&
       (thread.tid != process.pid || process.beside))
-    wishes_.handler->on_thread(fast_.base_of(thread));
-  if (!wishes_.tell_threads || !seen(process) || thread.tid == process.pid) return {};
+    core_.wishes.handler->on_thread(fast_.base_of(thread));
+  if (!core_.wishes.tell_threads || !seen(process) || thread.tid == process.pid) return {};
   StopEvent event = event_of(StopEvent::Kind::ThreadCreated, thread);
   return {0, event};
 }
 
 /// Not to a thread that steps: the debugger wants to step over the handler, or into it.
-bool Tracer::passes(const Thread& thread, int signal) const {
+bool Decider::passes(const Thread& thread, int signal) const {
   const bool steps = thread.resumed && thread.action != ResumeAction::Kind::Continue;
   if (steps) return false;
-  return wishes_.pass_signals.test(static_cast<size_t>(signal)) ||
+  return core_.wishes.pass_signals.test(static_cast<size_t>(signal)) ||
          one_by_one_.passes(thread, signal);
 }
 
+bool Decider::still_true(Thread& thread) {
+  const StopEvent& event = *thread.pending;
+  switch (event.kind) {
+    case StopEvent::Kind::Signal: return !passes(thread, event.signal);
+    case StopEvent::Kind::Breakpoint: {
+      const Patch* patch = thread.process->space->find(event.address);
+      return patch != nullptr && patch->breakpoint && regs_of(thread).rip == event.address;
+    }
+    case StopEvent::Kind::Hardware:
+    case StopEvent::Kind::Watchpoint:
+      for (const HardwareSlot& slot : thread.process->hardware)
+        if (slot.users > 0 && slot.address == event.address) return true;
+      return false;
+    case StopEvent::Kind::SystemCallEntry:
+    case StopEvent::Kind::SystemCallReturn: return catches(thread, event.system_call);
+    case StopEvent::Kind::ThreadCreated: return core_.wishes.tell_threads;
+    default: return true;
+  }
+}
+
 /// A signal that is about to be delivered.
-Decision Tracer::on_signal(Thread& thread, int signal) {
+Decision Decider::on_signal(Thread& thread, int signal) {
   siginfo_t info{};
   if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || is_leaving(info)) return {};
   const uint64_t pc = regs_of(thread).rip;
@@ -127,7 +150,7 @@ Decision Tracer::on_signal(Thread& thread, int signal) {
       fast_.mend(thread, signal, reinterpret_cast<uint64_t>(info.si_addr));
     return {};
   }
-  settle(thread);
+  fast_.settle(thread);
   // Such as a stack without room for us. A handler may supply it, and comes back here.
   FastCode* const code = thread.process->space->fast.get();
   if (caused && code != nullptr && code->is_ours(thread.regs.rip))
@@ -153,7 +176,7 @@ Decision Tracer::on_signal(Thread& thread, int signal) {
 /// SIGTRAP has many sources; si_code tells them apart. SI_KERNEL: an int3. TRAP_TRACE: a single
 /// step. TRAP_BRKPT: a single step over a system call (or the program's own int1). SIGTRAP itself:
 /// a single step into a signal handler. TRAP_HWBKPT: a debug register.
-Decision Tracer::on_trap(Thread& thread, bool parking) {
+Decision Decider::on_trap(Thread& thread, bool parking) {
   siginfo_t info{};
   if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) != 0 || is_leaving(info)) return {};
   const int code = info.si_code;
@@ -162,14 +185,14 @@ Decision Tracer::on_trap(Thread& thread, bool parking) {
   if (is_steps && thread.doing.step() != nullptr) return on_step(thread, code, parking);
   thread.doing.enters_no_handler();
   if (code == TRAP_HWBKPT) {
-    settle(thread);
+    fast_.settle(thread);
     if (auto event = watch_event(thread)) return {0, event};
     return {};
   }
   return on_signal(thread, SIGTRAP);
 }
 
-std::optional<StopEvent> Tracer::watch_event(Thread& thread) {
+std::optional<StopEvent> Decider::watch_event(Thread& thread) {
   const uint64_t hit = take_hit_registers(thread);
   const auto& slots = thread.process->hardware;
   for (size_t i = 0; hit != 0 && i < slots.size(); ++i) {
@@ -186,7 +209,7 @@ std::optional<StopEvent> Tracer::watch_event(Thread& thread) {
   return std::nullopt;
 }
 
-Decision Tracer::on_system_call(Thread& thread) {
+Decision Decider::on_system_call(Thread& thread) {
   const auto stop = call_stop(thread.tid);
   const CallStop::Side side = stop ? stop->side : CallStop::Side::None;
   // A new thread returns from the call that its creator made.
@@ -210,8 +233,8 @@ Decision Tracer::on_system_call(Thread& thread) {
     return system_call_event(thread, StopEvent::Kind::SystemCallEntry, thread.call->number);
   }
   if (ended.is_ours) return {};
-  if (thread.doing.site_call() != nullptr) stepper_.call_left(thread);
-  if (ended.is_sigreturn) stepper_.returned_to_site(thread);
+  if (thread.doing.site_call() != nullptr) core_.stepper.call_left(thread);
+  if (ended.is_sigreturn) core_.stepper.returned_to_site(thread);
   // What rt_sigreturn returns to has no number of a call any more.
   const auto number = static_cast<int32_t>(regs_of(thread).orig_rax);
   return newborn ? Decision{}
@@ -220,33 +243,12 @@ Decision Tracer::on_system_call(Thread& thread) {
 }
 
 /// At the entry or the return.
-Decision Tracer::system_call_event(Thread& thread, StopEvent::Kind kind, int64_t number) {
+Decision Decider::system_call_event(Thread& thread, StopEvent::Kind kind, int64_t number) {
   if (!catches(thread, number)) return {};
-  settle(thread);
+  fast_.settle(thread);
   StopEvent event = event_of(kind, thread);
   event.system_call = number;
   return {0, event};
-}
-
-void Tracer::process_gone(Thread& last, int status) {
-  Process& process = *last.process;
-  // Without a thread nobody could ask for what comes after the end of one.
-  std::erase_if(untold_.gone, [&](const StopEvent& event) {
-    return event.pid == process.pid && event.kind == StopEvent::Kind::ThreadExited;
-  });
-  if (seen(process)) {
-    StopEvent event = event_of(StopEvent::Kind::Exited, process.pid, process.pid);
-    if (WIFSIGNALED(status)) {
-      event.kind = StopEvent::Kind::Signalled;
-      event.signal = WTERMSIG(status);
-    } else {
-      event.exit_code = WEXITSTATUS(status);
-    }
-    untold_.gone.push_back(event);
-  }
-  threads_.remove_process(process.pid);
-  unborn_.memory_gone(process.space);
-  release_orphans();
 }
 
 }  // namespace tracewell::target::live
