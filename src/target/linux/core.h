@@ -6,7 +6,7 @@
 
 #include "target/linux/inject/arenas.h"
 #include "target/linux/inject/injector.h"
-#include "target/linux/linux_target.h"
+#include "target/linux/options.h"
 #include "target/linux/sites/site_stepper.h"
 #include "target/linux/stops/late.h"
 #include "target/linux/stops/let_go.h"

@@ -1,7 +1,6 @@
 #include "target/linux/tracer.h"
 
 #include <algorithm>
-#include <ctime>
 #include <iterator>
 #include <utility>
 
@@ -10,6 +9,12 @@
 #include "target/linux/stops/starter.h"
 
 namespace tracewell::target::live {
+
+Decision Tracer::decide(Thread& thread, bool parking) { return decider_.decide(thread, parking); }
+
+void Tracer::go(Thread& thread, int signal) { resumer_.go(thread, signal); }
+
+void Tracer::settle(Thread& thread) { fast_.settle(thread); }
 
 /// One that was waited for before it was in the table has stopped already.
 void Tracer::on_added(Thread& thread) {
@@ -46,20 +51,6 @@ bool Tracer::look_at_let_go() {
   core_.let_go.release();
   unborn_.look();
   return !core_.let_go.empty();
-}
-
-void Tracer::stay_for_lent() {
-  constexpr timespec kPause{0, 20 * kMilli};
-  constexpr int64_t kUnguardedNs = 2 * kSecond;
-  const int64_t begin = monotonic_ns();
-  for (bool stays = false; const auto why = core_.let_go.reason_to_stay();) {
-    if (!stays && monotonic_ns() - begin > kUnguardedNs) {
-      stays = core_.options.stay && core_.options.stay(*why);
-      if (!stays) return;
-    }
-    (void)look_at_let_go();
-    nanosleep(&kPause, nullptr);
-  }
 }
 
 void Tracer::process_gone(Thread& last, int status) {

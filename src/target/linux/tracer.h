@@ -13,12 +13,15 @@
 #include "target/linux/sites/trap_sites.h"
 #include "target/linux/stops/decider.h"
 #include "target/linux/stops/one_by_one.h"
+#include "target/linux/stops/owner.h"
 #include "target/linux/stops/resumer.h"
 #include "target/linux/stops/unborn.h"
 
 namespace tracewell::target::live {
 
-class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiver {
+class Tracer final : public Owner,
+                     private ThreadTable::Watcher,
+                     private StopCollector::Receiver {
  public:
   /// `quits`: is what takes long to be left off? May be empty.
   explicit Tracer(const LinuxOptions& options, const std::function<bool()>& quits = {})
@@ -31,37 +34,35 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   LiveFastSites& fast() { return fast_; }
   TrapSites& sites() { return sites_; }
   Unborn& unborn() { return unborn_; }
-  Decider& decider() { return decider_; }
   Resumer& resumer() { return resumer_; }
 
   // --- waiting (waiting.cc)
   Result<std::optional<StopEvent>> wait();
   int look_after();  // see Processes
-  /// Some thread may come to have something to be told.
-  bool anything_runs() const;
+  bool anything_runs() const override;
 
   // --- all threads, as the debugger wants them (running.cc)
   Status resume(std::span<const ResumeAction> actions);
-  void start_resumed();
-  void stop_all();
-  void await_all_stopped();
+  void start_resumed() override;
+  void stop_all() override;
+  void await_all_stopped() override;
   /// One that has stopped too late to be told of comes to stand still.
-  void park(Thread& thread), park_ready();
+  void park(Thread& thread);
+  void park_ready() override;
   /// If one that was given up has stopped since, while everything stands still, it stands like the
   /// others.
   void look_again(Thread& thread);
 
   // --- what becomes of processes, and of threads that are let go (tracer.cc)
-  void process_gone(Thread& last, int status);
+  void process_gone(Thread& last, int status) override;
   bool exec_untold(Pid pid);  // see Target
-  /// Children that share memory with nobody who is debugged.
-  void release_orphans();
+  void release_orphans() override;
   bool look_at_let_go();  // true: some have not stopped yet
-  /// Before we end: waits for those that have something of ours in place of what is theirs. Ending
-  /// would leave them with that, and mostly kill the program.
-  void stay_for_lent();
 
  private:
+  Decision decide(Thread& thread, bool parking) override;
+  void go(Thread& thread, int signal) override;
+  void settle(Thread& thread) override;
   void on_added(Thread& thread) override;
   void on_removal(Thread& thread) override;
   void on_process_removed() override;
@@ -72,13 +73,12 @@ class Tracer final : private ThreadTable::Watcher, private StopCollector::Receiv
   void exec_happened(Tid leader);
   std::optional<StopEvent> handle_next(), take_pending(), interrupted_event();
   void forget_last_threads();
-  bool leader_waits(const Thread& leader) const;
   void give_way(StopEvent& event);
 
   Core core_;
   int64_t no_stop_ns_ = 0;  // since when all threads are on their way out, and one is to stop
   OneByOne one_by_one_{core_, *this};
-  LiveFastSites fast_{core_, *this};
+  LiveFastSites fast_{core_, one_by_one_, *this};
   TrapSites sites_{core_, fast_};
   Unborn unborn_{core_, *this};
   Decider decider_{core_, fast_, one_by_one_, unborn_};

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "target/linux/fast/fast_sites.h"
-#include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
 

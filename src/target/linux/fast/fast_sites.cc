@@ -26,7 +26,6 @@
 #include "target/linux/memory/code_facts.h"
 #include "target/linux/memory/late_pages.h"
 #include "target/linux/memory/shared_memory.h"
-#include "target/linux/tracer.h"
 #include "target/trap_reason.h"
 
 namespace tracewell::target::live {
@@ -106,9 +105,10 @@ bool has_locked_memory(const std::string& status) {
 
 }  // namespace
 
-LiveFastSites::LiveFastSites(Core& core, Tracer& tracer)
+LiveFastSites::LiveFastSites(Core& core, OneByOne& one_by_one, Owner& owner)
     : core_(core),
-      tracer_(tracer),
+      one_by_one_(one_by_one),
+      owner_(owner),
       threads_(core.threads),
       registers_(core.registers),
       stops_(core.stops),

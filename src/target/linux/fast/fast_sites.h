@@ -9,18 +9,15 @@
 
 #include "base/share_of_time.h"
 #include "target/fast_sites.h"
+#include "target/linux/core.h"
 #include "target/linux/fast/fast_code.h"
 #include "target/linux/fast/fault_handlers.h"
 #include "target/linux/fast/filling.h"
-#include "target/linux/inject/injector.h"
-#include "target/linux/stops/stopper.h"
+#include "target/linux/stops/one_by_one.h"
+#include "target/linux/stops/owner.h"
 #include "target/linux/stops/ticker.h"
-#include "target/linux/threads/tracee.h"
 
 namespace tracewell::target::live {
-
-class Tracer;
-struct Core;
 
 /// A part of the Tracer, which it belongs to.
 class LiveFastSites final : public FastSites {
@@ -44,7 +41,7 @@ class LiveFastSites final : public FastSites {
     std::optional<Still> all_still;
   };
 
-  LiveFastSites(Core& core, Tracer& tracer);
+  LiveFastSites(Core& core, OneByOne& one_by_one, Owner& owner);
   ~LiveFastSites() override;
   Result<Processor> processor(Pid pid) override;
   Conduct conduct(Pid pid) override;
@@ -135,7 +132,8 @@ class LiveFastSites final : public FastSites {
   void want_ticks();
 
   Core& core_;
-  Tracer& tracer_;
+  OneByOne& one_by_one_;
+  Owner& owner_;
   const ThreadTable& threads_;
   const RegisterBlocks& registers_;
   StopCollector& stops_;

@@ -6,40 +6,38 @@
 #include "target/linux/fast/fast_code.h"
 #include "target/linux/fast/fast_sites.h"
 #include "target/linux/stops/patience.h"
-#include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
 
 LiveFastSites::Still::Still(LiveFastSites& all) : sites(all) {
-  if (sites.held_++ == 0) sites.tracer_.one_by_one().hold_all();
+  if (sites.held_++ == 0) sites.one_by_one_.hold_all();
   sites.note_those_inside();
 }
 LiveFastSites::Still::~Still() {
-  if (--sites.held_ == 0) sites.tracer_.one_by_one().let_on();
+  if (--sites.held_ == 0) sites.one_by_one_.let_on();
 }
 
 LiveFastSites::One::One(LiveFastSites& all, Pid pid) : sites(all) {
   const Process* const process = sites.threads_.find_process(pid);
   if (process == nullptr) return;
   space = process->space;
-  OneByOne& one_by_one = sites.tracer_.one_by_one();
-  const bool others_run = one_by_one.on() && sites.held_ == 0;
-  if (others_run) one_by_one.hold_one(*space);
+  const bool others_run = sites.one_by_one_.on() && sites.held_ == 0;
+  if (others_run) sites.one_by_one_.hold_one(*space);
   thread = sites.injector_.injectable(*space);
   if (thread != nullptr || !others_run) return;
   all_still.emplace(sites);
   thread = sites.injector_.injectable(*space);
 }
 LiveFastSites::One::~One() {
-  if (sites.held_ == 0) sites.tracer_.one_by_one().let_on();
+  if (sites.held_ == 0) sites.one_by_one_.let_on();
 }
 
 /// Threads that have stopped by themselves while others make a run ready: they get their turn.
 void LiveFastSites::let_others_on() {
-  if (held_ != 0 || !tracer_.one_by_one().on()) return;
+  if (held_ != 0 || !one_by_one_.on()) return;
   stops_.collect_ready();
-  tracer_.park_ready();
-  tracer_.one_by_one().let_on();
+  owner_.park_ready();
+  one_by_one_.let_on();
 }
 
 /// What one program wants of it is paid for by all: so they run nine times as long as they stood.
@@ -50,13 +48,13 @@ bool LiveFastSites::may_stand_still() const {
 void LiveFastSites::stand_still(const std::function<void()>& what) {
   const int64_t begin = monotonic_ns();
   ++held_;
-  tracer_.await_all_stopped();
+  owner_.await_all_stopped();
   for (Thread* thread : threads_.all())
     if (thread->run == Run::Stopped) settle(*thread);
   note_those_inside();
   what();
   --held_;
-  tracer_.start_resumed();
+  owner_.start_resumed();
   stands_still_.took(begin, monotonic_ns());
 }
 

@@ -12,7 +12,6 @@
 
 #include "target/linux/fast/fast_code.h"
 #include "target/linux/fast/fast_sites.h"
-#include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -203,7 +202,7 @@ void LiveFastSites::await_half_way(const AddressSpace& space) {
     if (stops_.await_within(tid, left) != Waited::Stopped) continue;
     Thread& thread = *threads_.find(tid);
     thread.fresh = false;
-    tracer_.resumer().go(thread, tracer_.decider().decide(thread, true).signal);
+    owner_.go(thread, owner_.decide(thread, true).signal);
   }
 }
 

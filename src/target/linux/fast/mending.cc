@@ -15,7 +15,6 @@
 
 #include "target/linux/fast/fast_sites.h"
 #include "target/linux/fast/fault_handlers.h"
-#include "target/linux/tracer.h"
 #include "target/trap_reason.h"
 
 namespace tracewell::target::live {

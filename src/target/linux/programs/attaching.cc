@@ -13,8 +13,8 @@
 #include "base/urgency.h"
 #include "target/linux/kernel/frozen.h"
 #include "target/linux/memory/shared_memory.h"
-#include "target/linux/programs/programs.h"
 #include "target/linux/programs/seize.h"
+#include "target/linux/stops/starter.h"
 #include "target/linux/threads/debug_registers.h"
 
 namespace tracewell::target::live {
@@ -35,6 +35,55 @@ bool has_ended(Tid tid) {
 }
 
 }  // namespace
+
+Error why_not_attached(Pid pid, int why) {
+  const auto status = proc_status(pid);
+  if (!status || why == ESRCH)
+    return {Errc::NotFound, fmt::format("there is no process {}", pid), {}};
+  if (status->state == 'Z' || status->state == 'X')
+    return {Errc::Target, fmt::format("process {} is a zombie: it has ended already", pid), {}};
+  if (status->tracer != 0)
+    return {Errc::Target,
+            fmt::format("process {} is traced by process {} already", pid, status->tracer), {}};
+  Error error = errno_error(why, fmt::format("cannot attach to process {}", pid), Errc::Target);
+  const auto scope = read_proc(1, "../sys/kernel/yama/ptrace_scope");
+  if (why == EPERM && scope && (*scope)[0] != '0') {
+    error.message +=
+        " (/proc/sys/kernel/yama/ptrace_scope forbids it: be root, or set it to 0)";
+  } else if (why == EPERM) {
+    error.message += " (it belongs to somebody else, or the kernel protects it)";
+  }
+  return error;
+}
+
+int signal_for_detach(const Wishes& wishes, Thread& thread) {
+  if (!is_signal_stop(thread.status)) {
+    if (thread.deferred_signal != 0)
+      tgkill(thread.process->pid, thread.tid, thread.deferred_signal);
+    return 0;
+  }
+  if (thread.deferred_signal != 0) return thread.deferred_signal;
+  int signal = stop_signal(thread.status);
+  if (thread.pending)
+    signal = thread.pending->kind == StopEvent::Kind::Signal ? thread.pending->signal : 0;
+  return wishes.program_signals.test(static_cast<size_t>(signal)) ? signal : 0;
+}
+
+void give_up_threads(Tracer& tracer, const AddressSpace& space) {
+  for (Thread* thread : tracer.core().threads.all()) {
+    if (thread->process->space.get() != &space) continue;
+    if (thread->run == Run::Stopped)
+      tracer.resumer().detach(*thread, signal_for_detach(tracer.core().wishes, *thread));
+    else if (thread->run != Run::Exiting) {
+      ask_to_stop(*thread);
+      tracer.core().let_go.add(*thread);
+    }
+  }
+  std::vector<Pid> gone;
+  for (const auto& [pid, process] : tracer.core().threads.processes())
+    if (process->space.get() == &space) gone.push_back(pid);
+  for (const Pid pid : gone) tracer.core().threads.remove_process(pid);
+}
 
 /// One that the process had before it called exec, whose id the caller of that has now. We are not
 /// told, since we did not trace that one.

@@ -1,4 +1,4 @@
-// What attaching to one process takes.
+// What attaching to one process takes, and giving it up again.
 #pragma once
 
 #include <memory>
@@ -43,5 +43,13 @@ class Attaching {
   std::set<Pid> strangers_;  // that share no memory with the process
   bool gave_up_ = false;     // everything that was attached, by the last seize()
 };
+
+/// What the kernel is to deliver as the thread is let go: a signal that stopped it and that nobody
+/// has decided about.
+int signal_for_detach(const Wishes& wishes, Thread& thread);
+/// All of this memory run on, those that have not stopped yet once they have.
+void give_up_threads(Tracer& tracer, const AddressSpace& space);
+/// `why`: an errno.
+Error why_not_attached(Pid pid, int why);
 
 }  // namespace tracewell::target::live

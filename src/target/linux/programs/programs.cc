@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <utility>
 
 #include <sys/syscall.h>
@@ -53,55 +54,6 @@ int send_kill(const Process& process) {
 }
 
 }  // namespace
-
-Error why_not_attached(Pid pid, int why) {
-  const auto status = proc_status(pid);
-  if (!status || why == ESRCH)
-    return {Errc::NotFound, fmt::format("there is no process {}", pid), {}};
-  if (status->state == 'Z' || status->state == 'X')
-    return {Errc::Target, fmt::format("process {} is a zombie: it has ended already", pid), {}};
-  if (status->tracer != 0)
-    return {Errc::Target,
-            fmt::format("process {} is traced by process {} already", pid, status->tracer), {}};
-  Error error = errno_error(why, fmt::format("cannot attach to process {}", pid), Errc::Target);
-  const auto scope = read_proc(1, "../sys/kernel/yama/ptrace_scope");
-  if (why == EPERM && scope && (*scope)[0] != '0') {
-    error.message +=
-        " (/proc/sys/kernel/yama/ptrace_scope forbids it: be root, or set it to 0)";
-  } else if (why == EPERM) {
-    error.message += " (it belongs to somebody else, or the kernel protects it)";
-  }
-  return error;
-}
-
-int signal_for_detach(const Wishes& wishes, Thread& thread) {
-  if (!is_signal_stop(thread.status)) {
-    if (thread.deferred_signal != 0)
-      tgkill(thread.process->pid, thread.tid, thread.deferred_signal);
-    return 0;
-  }
-  if (thread.deferred_signal != 0) return thread.deferred_signal;
-  int signal = stop_signal(thread.status);
-  if (thread.pending)
-    signal = thread.pending->kind == StopEvent::Kind::Signal ? thread.pending->signal : 0;
-  return wishes.program_signals.test(static_cast<size_t>(signal)) ? signal : 0;
-}
-
-void give_up_threads(Tracer& tracer, const AddressSpace& space) {
-  for (Thread* thread : tracer.core().threads.all()) {
-    if (thread->process->space.get() != &space) continue;
-    if (thread->run == Run::Stopped)
-      tracer.resumer().detach(*thread, signal_for_detach(tracer.core().wishes, *thread));
-    else if (thread->run != Run::Exiting) {
-      ask_to_stop(*thread);
-      tracer.core().let_go.add(*thread);
-    }
-  }
-  std::vector<Pid> gone;
-  for (const auto& [pid, process] : tracer.core().threads.processes())
-    if (process->space.get() == &space) gone.push_back(pid);
-  for (const Pid pid : gone) tracer.core().threads.remove_process(pid);
-}
 
 Result<StopEvent> Programs::attach(Pid pid) {
   if (threads_.find_process(pid) != nullptr)
@@ -244,6 +196,20 @@ Status Programs::kill(Pid pid) {
   return {};
 }
 
+void Programs::stay_for_lent() {
+  constexpr timespec kPause{0, 20 * kMilli};
+  constexpr int64_t kUnguardedNs = 2 * kSecond;
+  const int64_t begin = monotonic_ns();
+  for (bool stays = false; const auto why = core_.let_go.reason_to_stay();) {
+    if (!stays && monotonic_ns() - begin > kUnguardedNs) {
+      stays = core_.options.stay && core_.options.stay(*why);
+      if (!stays) return;
+    }
+    (void)tracer_.look_at_let_go();
+    nanosleep(&kPause, nullptr);
+  }
+}
+
 Programs::~Programs() {
   tracer_.fast().stop_ticks();
   std::vector<std::pair<Pid, bool>> ours;
@@ -256,7 +222,7 @@ Programs::~Programs() {
       (void)kill(pid);
     }
   tracer_.unborn().see_off();
-  tracer_.stay_for_lent();
+  stay_for_lent();
 }
 
 }  // namespace tracewell::target::live

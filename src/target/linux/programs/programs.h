@@ -31,6 +31,9 @@ class Programs {
  private:
   void release(const std::shared_ptr<AddressSpace>& space);
   void let_run(const std::vector<Pid>& children);
+  /// Waits for threads that have something of ours in place of what is theirs. Ending would leave
+  /// them with that, and mostly kill the program.
+  void stay_for_lent();
 
   Tracer& tracer_;
   Core& core_;
@@ -38,12 +41,5 @@ class Programs {
   StopCollector& stops_;
   Terminal terminal_;
 };
-
-/// What the kernel is to deliver as the thread is let go: a signal that stopped it and that nobody
-/// has decided about.
-int signal_for_detach(const Wishes& wishes, Thread& thread);
-/// All of this memory run on, those that have not stopped yet once they have.
-void give_up_threads(Tracer& tracer, const AddressSpace& space);
-Error why_not_attached(Pid pid, int why);
 
 }  // namespace tracewell::target::live

@@ -10,7 +10,6 @@
 
 #include "target/linux/fast/fault_handlers.h"
 #include "target/linux/threads/sample.h"
-#include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -35,7 +34,7 @@ bool is_harmless(Tid tid, int signal) {
 void OneByOne::set(bool on) {
   if (on_ && !on) {
     core_.stops.look_for_foreign_children();
-    tracer_.stop_all();
+    owner_.stop_all();
     for (Thread* thread : core_.threads.all()) {
       thread->stop_wanted.reset();
       thread->sampling = Sampling::No;
@@ -101,16 +100,16 @@ void OneByOne::interrupt() {
 bool OneByOne::due() {
   if (core_.threads.processes().empty()) return !core_.untold.gone.empty();
   return core_.untold.is_something_pending || core_.untold.interrupt_wanted || ended_ ||
-         !core_.untold.gone.empty() || core_.stops.ready() != 0 || tracer_.anything_runs();
+         !core_.untold.gone.empty() || core_.stops.ready() != 0 || owner_.anything_runs();
 }
 
 void OneByOne::hold_all() {
   if (!on_) return;
   core_.stops.look_for_foreign_children();
-  tracer_.await_all_stopped();
+  owner_.await_all_stopped();
   core_.untold.rivals.clear();  // each of them is told of
   for (Thread* thread : core_.threads.all())
-    if (thread->run == Run::Stopped) tracer_.fast().settle(*thread);
+    if (thread->run == Run::Stopped) owner_.settle(*thread);
 }
 
 /// Workers first: the first thread may be the one that all others wait for. And those last that
@@ -153,12 +152,12 @@ void OneByOne::hold_one(AddressSpace& space) {
         ask_to_stop(*thread);
     if (asked == 0) return;
     if (core_.stops.take_each(std::span(able).first(asked)) == 0) pause_for(kPauseNs);
-    tracer_.park_ready();
+    owner_.park_ready();
   }
 }
 
 void OneByOne::let_on() {
-  if (on_) tracer_.start_resumed();
+  if (on_) owner_.start_resumed();
 }
 
 StopEvent OneByOne::stopped(Thread& thread, StopEvent event) {
@@ -180,14 +179,14 @@ StopEvent OneByOne::stopped_as_wanted(Thread& thread) {
   if (!sample) return event;
   thread.sample = sample;
   if (thread.run == Run::Stopped)
-    tracer_.resumer().go(thread, std::exchange(thread.deferred_signal, 0));
+    owner_.go(thread, std::exchange(thread.deferred_signal, 0));
   if (sampling == Sampling::ThenStop) want_stop(thread, StopEvent::Kind::Signal);
   return event;
 }
 
 std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
   if (decision.event) {
-    tracer_.fast().settle(thread);
+    owner_.settle(thread);
     // The child may be looked at, or told to run, as soon as it is known.
     if (decision.event->child_pid != 0)
       (void)core_.stops.await_within(decision.event->child_pid, kBirthNs);
@@ -199,14 +198,14 @@ std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
   const bool stays = seen(*thread.process) && (!thread.runs_on() || thread.stop_wanted);
   if (!stays) {
     if (decision.signal == 0) decision.signal = std::exchange(thread.deferred_signal, 0);
-    tracer_.resumer().go(thread, decision.signal);
+    owner_.go(thread, decision.signal);
     return std::nullopt;
   }
   if (thread.run != Run::Stopped) {  // half way through something; the request went with the stop
     if (is_moving(thread)) ask_to_stop(thread);
     return std::nullopt;
   }
-  tracer_.fast().settle(thread);
+  owner_.settle(thread);
   thread.deferred_signal = decision.signal;
   if (!thread.runs_on()) return std::nullopt;
   return stopped_as_wanted(thread);

@@ -6,19 +6,16 @@
 #include <utility>
 #include <vector>
 
-#include "target/linux/threads/tracee.h"
+#include "target/linux/core.h"
+#include "target/linux/stops/owner.h"
 #include "target/target.h"
 
 namespace tracewell::target::live {
 
-class Tracer;
-struct Core;
-struct Decision;
-
 /// A part of the Tracer, which it belongs to.
 class OneByOne {
  public:
-  OneByOne(Core& core, Tracer& tracer) : core_(core), tracer_(tracer) {}
+  OneByOne(Core& core, Owner& owner) : core_(core), owner_(owner) {}
 
   bool on() const { return on_; }
   void set(bool on);
@@ -64,7 +61,7 @@ class OneByOne {
   StopEvent stopped_as_wanted(Thread& thread);
   std::vector<Tid> those_to_hold(const AddressSpace& space);
   Core& core_;
-  Tracer& tracer_;
+  Owner& owner_;
   bool on_ = false;
   bool ended_ = false;
 };

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "target/linux/memory/shared_memory.h"
-#include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -157,7 +156,7 @@ void Unborn::forget(const Thread& replaced) {
   Thread& leader = *core_.threads.find(replaced.tid);
   for (const Tid tid : std::vector<Tid>(process.threads))
     if (tid != leader.tid) core_.threads.remove_thread(tid);
-  tracer_.process_gone(leader, 0);
+  owner_.process_gone(leader, 0);
 }
 
 /// The kernel says nothing of it when the last thread of a process takes its leader's place.
@@ -251,7 +250,7 @@ void Unborn::let_go(Tid tid) {
     Process& born = core_.threads.add_process(tid, space);
     born.hidden = born.beside = true;
     core_.threads.add_thread(born, tid);
-    return tracer_.release_orphans();
+    return owner_.release_orphans();
   }
   const auto memory = waiting->second.memory;
   auto space = open_memory(tid, memory ? memory : creators_memory(tid), false);
@@ -279,8 +278,8 @@ void Unborn::finish(Tid tid) {
   Thread* thread = core_.threads.find(tid);
   if (thread == nullptr || thread->run != Run::Stopped || !thread->fresh) return;
   thread->fresh = false;
-  const Decision decision = tracer_.decider().decide(*thread, true);
-  if (core_.threads.find(tid) == thread) tracer_.resumer().go(*thread, decision.signal);
+  const Decision decision = owner_.decide(*thread, true);
+  if (core_.threads.find(tid) == thread) owner_.go(*thread, decision.signal);
 }
 
 void Unborn::look() {

@@ -13,17 +13,15 @@
 #include <memory>
 #include <optional>
 
-#include "target/linux/threads/tracee.h"
+#include "target/linux/core.h"
+#include "target/linux/stops/owner.h"
 
 namespace tracewell::target::live {
-
-class Tracer;
-struct Core;
 
 /// A part of the Tracer, which it belongs to.
 class Unborn {
  public:
-  Unborn(Core& core, Tracer& tracer) : core_(core), tracer_(tracer) {}
+  Unborn(Core& core, Owner& owner) : core_(core), owner_(owner) {}
 
   /// When a wait status came, as a count of them.
   uint64_t tick() { return ++now_; }
@@ -89,7 +87,7 @@ class Unborn {
   bool has_strangers() const;
 
   Core& core_;
-  Tracer& tracer_;
+  Owner& owner_;
   std::map<Tid, One> waiting_;  // in the stop that they were noted in
   std::map<Tid, Tid> told_;     // children by number, and who tells, from the stop on
   std::map<Tid, std::shared_ptr<AddressSpace>> orphans_;  // told, and not stopped yet

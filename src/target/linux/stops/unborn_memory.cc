@@ -11,7 +11,6 @@
 #include "base/open.h"
 #include "target/linux/kernel/compat32.h"
 #include "target/linux/stops/unborn.h"
-#include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
 namespace {

@@ -13,6 +13,22 @@
 #include "target/linux/tracer.h"
 
 namespace tracewell::target::live {
+namespace {
+
+/// A leader that has ended says so when the last of its threads has. If all of them stand still, by
+/// our will and not about to die with it, that may be never.
+bool leader_waits(const ThreadTable& threads, const Thread& leader) {
+  if (leader.run != Run::Exiting || leader.tid != leader.process->pid) return false;
+  for (const Thread* thread : threads.threads_of(*leader.process)) {
+    siginfo_t info{};
+    if (thread == &leader) continue;
+    if (thread->run != Run::Stopped) return false;
+    if (trace(PTRACE_GETSIGINFO, thread->tid, 0, &info) != 0 || is_leaving(info)) return false;
+  }
+  return leader.process->threads.size() > 1;
+}
+
+}  // namespace
 
 void Tracer::on_status(Tid tid, int status) {
   const bool executes = WIFSTOPPED(status) && stop_event(status) == PTRACE_EVENT_EXEC;
@@ -65,22 +81,10 @@ void Tracer::on_status(Tid tid, int status) {
   core_.stops.add_ready(tid);
 }
 
-/// A leader that has ended says so when the last of its threads has. If all of them stand still, by
-/// our will and not about to die with it, that may be never.
-bool Tracer::leader_waits(const Thread& leader) const {
-  if (leader.run != Run::Exiting || leader.tid != leader.process->pid) return false;
-  for (const Thread* thread : core_.threads.threads_of(*leader.process)) {
-    siginfo_t info{};
-    if (thread == &leader) continue;
-    if (thread->run != Run::Stopped) return false;
-    if (trace(PTRACE_GETSIGINFO, thread->tid, 0, &info) != 0 || is_leaving(info)) return false;
-  }
-  return leader.process->threads.size() > 1;
-}
-
 bool Tracer::anything_runs() const {
   for (const auto& [tid, thread] : core_.threads.by_number())
-    if (thread->run != Run::Stopped && seen(*thread->process) && !leader_waits(*thread))
+    if (thread->run != Run::Stopped && seen(*thread->process) &&
+        !leader_waits(core_.threads, *thread))
       return true;
   return false;
 }
