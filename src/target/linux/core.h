@@ -4,12 +4,16 @@
 
 #include <functional>
 
+#include "target/linux/fast/leading_out.h"
+#include "target/linux/fast/mender.h"
 #include "target/linux/inject/arenas.h"
+#include "target/linux/inject/far_memory.h"
 #include "target/linux/inject/injector.h"
 #include "target/linux/options.h"
 #include "target/linux/sites/site_stepper.h"
 #include "target/linux/stops/late.h"
 #include "target/linux/stops/let_go.h"
+#include "target/linux/stops/resumer.h"
 #include "target/linux/stops/starter.h"
 #include "target/linux/stops/stop_collector.h"
 #include "target/linux/stops/stopper.h"
@@ -42,6 +46,10 @@ struct Core {
   Injector injector{threads, stops, late, gives_up};
   Arenas arenas{injector, options.map_memory, gives_up};
   SiteStepper stepper{stops, late, starter, stopper, arenas, gives_up};
+  FarMemory far_memory{injector};
+  Mender mender{threads, stops, stopper, injector, far_memory, wishes};
+  LeadingOut leading_out{stops, stepper, wishes, gives_up};
+  Resumer resumer{threads, stops, starter, stepper, leading_out, mender};
 };
 
 }  // namespace tracewell::target::live

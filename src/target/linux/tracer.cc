@@ -12,10 +12,6 @@ namespace tracewell::target::live {
 
 Decision Tracer::decide(Thread& thread, bool parking) { return decider_.decide(thread, parking); }
 
-void Tracer::go(Thread& thread, int signal) { resumer_.go(thread, signal); }
-
-void Tracer::settle(Thread& thread) { fast_.settle(thread); }
-
 /// One that was waited for before it was in the table has stopped already.
 void Tracer::on_added(Thread& thread) {
   if (const auto status = unborn_.take_status(thread.tid)) core_.stops.note(thread.tid, *status);
@@ -137,7 +133,7 @@ void Tracer::release_orphans() {
     for (Thread* thread : core_.threads.threads_of(*process)) {
       if (thread->run == Run::Running || thread->run == Run::Listening) ask_to_stop(*thread);
       if (thread->run == Run::Stopped && !thread->fresh)
-        resumer_.go(*thread, std::exchange(thread->deferred_signal, 0));
+        core_.resumer.go(*thread, std::exchange(thread->deferred_signal, 0));
     }
   }
 }

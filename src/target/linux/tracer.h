@@ -14,7 +14,6 @@
 #include "target/linux/stops/decider.h"
 #include "target/linux/stops/one_by_one.h"
 #include "target/linux/stops/owner.h"
-#include "target/linux/stops/resumer.h"
 #include "target/linux/stops/unborn.h"
 
 namespace tracewell::target::live {
@@ -34,7 +33,6 @@ class Tracer final : public Owner,
   LiveFastSites& fast() { return fast_; }
   TrapSites& sites() { return sites_; }
   Unborn& unborn() { return unborn_; }
-  Resumer& resumer() { return resumer_; }
 
   // --- waiting (waiting.cc)
   Result<std::optional<StopEvent>> wait();
@@ -61,8 +59,6 @@ class Tracer final : public Owner,
 
  private:
   Decision decide(Thread& thread, bool parking) override;
-  void go(Thread& thread, int signal) override;
-  void settle(Thread& thread) override;
   void on_added(Thread& thread) override;
   void on_removal(Thread& thread) override;
   void on_process_removed() override;
@@ -82,7 +78,6 @@ class Tracer final : public Owner,
   TrapSites sites_{core_, fast_};
   Unborn unborn_{core_, *this};
   Decider decider_{core_, fast_, one_by_one_, unborn_};
-  Resumer resumer_{core_, fast_};
 };
 
 }  // namespace tracewell::target::live

@@ -21,6 +21,7 @@
 #include "base/urgency.h"
 #include "target/linux/fast/call_filters.h"
 #include "target/linux/fast/fast_code.h"
+#include "target/linux/fast/fault_handlers.h"
 #include "target/linux/fast/yielding.h"
 #include "target/linux/kernel/control_groups.h"
 #include "target/linux/memory/code_facts.h"
@@ -31,24 +32,10 @@
 namespace tracewell::target::live {
 namespace {
 
-constexpr uint64_t kMapBytes = 4096;
-constexpr int64_t kErrnoMax = 4095;
-constexpr uint64_t kMemfdFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 constexpr int64_t kAbandonNs = 2 * kSecond;
 // Of page tables: 2 GiB and 256 MiB, in pages of 4 KiB. The program stands still at the start; at
 // looks later, what it runs into waits.
 constexpr uint64_t kTablesAtStartKib = 4096, kTablesAtLookKib = 512;
-
-uint64_t whole_pages(uint64_t bytes) { return (bytes + kMapBytes - 1) / kMapBytes * kMapBytes; }
-
-bool failed(const Result<int64_t>& result) {
-  return !result.ok() || (*result < 0 && *result >= -kErrnoMax);
-}
-
-Error why(const Result<int64_t>& result, const char* what) {
-  if (!result.ok()) return result.error();
-  return errno_error(static_cast<int>(-*result), what, Errc::Target);
-}
 
 /// Time stamps that go on evenly in all power states: leaf 0x80000007, EDX bit 8, on Intel's and on
 /// AMD's.
@@ -70,7 +57,7 @@ bool has_room_for(Pid pid, uint64_t bytes) {
   if (::prlimit(static_cast<pid_t>(pid), RLIMIT_AS, nullptr, &most) != 0) return true;
   if (most.rlim_cur == RLIM_INFINITY) return true;
   const auto pages = read_proc(pid, "statm");
-  const uint64_t used = pages ? std::strtoull(pages->c_str(), nullptr, 10) * kMapBytes : 0;
+  const uint64_t used = pages ? std::strtoull(pages->c_str(), nullptr, 10) * FarMemory::kPage : 0;
   return bytes <= (most.rlim_cur - std::min<uint64_t>(most.rlim_cur, used)) / kShare;
 }
 
@@ -99,8 +86,21 @@ bool forbids_faults(const std::string& status) {
   return (held & (bit_of(SIGSEGV) | bit_of(SIGBUS))) != 0;
 }
 
-bool has_locked_memory(const std::string& status) {
-  return status_value(status, "VmLck") != "0 kB";
+/// Descriptors may be many: to look at them takes a hundredth of the time at most.
+bool supplies_pages(const ThreadTable& threads, const Process& process) {
+  ShareOfTime& share = process.space->fast->looks_at_descriptors;
+  const int64_t begin = monotonic_ns();
+  if (!share.is_due(begin)) return false;
+  const Thread* const lives = threads.first_thread(process.pid);
+  const bool out = may_supply_pages(lives != nullptr ? lives->tid : process.pid, kTablesAtLookKib);
+  share.took(begin, monotonic_ns());
+  return out;
+}
+
+FastCode& code_of(Process& process) {
+  auto& fast = process.space->fast;
+  if (!fast) fast = std::make_unique<FastCode>(*process.space);
+  return *fast;
 }
 
 }  // namespace
@@ -113,7 +113,6 @@ LiveFastSites::LiveFastSites(Core& core, OneByOne& one_by_one, Owner& owner)
       registers_(core.registers),
       stops_(core.stops),
       late_(core.late),
-      stopper_(core.stopper),
       injector_(core.injector),
       ticker_(core.stops.bell()) {}
 
@@ -161,17 +160,6 @@ Result<FastSites::Processor> LiveFastSites::processor(Pid pid) {
   return out;
 }
 
-/// Descriptors may be many: to look at them takes a hundredth of the time at most.
-bool LiveFastSites::supplies_pages(const Process& process) {
-  ShareOfTime& share = process.space->fast->looks_at_descriptors;
-  const int64_t begin = monotonic_ns();
-  if (!share.is_due(begin)) return false;
-  const Thread* const lives = threads_.first_thread(process.pid);
-  const bool out = may_supply_pages(lives != nullptr ? lives->tid : process.pid, kTablesAtLookKib);
-  share.took(begin, monotonic_ns());
-  return out;
-}
-
 /// The first thread is as good as any for what is the process's. A filter is a thread's own.
 FastSites::Conduct LiveFastSites::conduct(Pid pid) {
   // Many at first: until each was looked at, none that waits for room lets others run (may_yield).
@@ -182,13 +170,13 @@ FastSites::Conduct LiveFastSites::conduct(Pid pid) {
   if (process->space->fast) {
     out.gone = process->space->fast->gone();
     out.stays_inside = process->space->fast->stays_inside;
-    out.supplies_pages = supplies_pages(*process);
+    out.supplies_pages = supplies_pages(threads_, *process);
     out.filters_calls =
         others_have_new_filters(threads_, *process, looked_at_others_++);
   }
   FaultHandlers* const handlers =
       process->space->fast ? process->space->fast->handlers.get() : nullptr;
-  if (handlers != nullptr) take_newer_handlers(*process->space);
+  if (handlers != nullptr) core_.mender.take_newer_handlers(*process->space);
   const auto& threads = process->threads;
   const size_t some = looks_without_filters_ < threads.size() ? kAtFirst : kAtATime;
   for (size_t i = 0; i < std::min(some, threads.size()); ++i) {
@@ -220,66 +208,6 @@ void LiveFastSites::note_those_inside() {
   }
 }
 
-FastCode& LiveFastSites::code_of(Process& process) {
-  auto& fast = process.space->fast;
-  if (!fast) fast = std::make_unique<FastCode>(*process.space);
-  return *fast;
-}
-
-Result<uint64_t> LiveFastSites::map_far_away(Thread& thread, uint64_t bytes, int protection,
-                                             int flags, int fd) {
-  const uint64_t wanted = FastCode::far_away();
-  const auto mapped = injector_.system_call(
-      thread, {SYS_mmap, wanted, bytes, static_cast<uint64_t>(protection),
-               static_cast<uint64_t>(flags), static_cast<uint64_t>(int64_t{fd}), 0});
-  if (!mapped.ok()) return mapped.error();
-  if (*mapped == -EAGAIN) return because(TrapReason::LockedMemory);
-  if (failed(mapped)) return why_unmapped(static_cast<int>(-*mapped));
-  return static_cast<uint64_t>(*mapped);
-}
-
-/// A memfd in the program. Not where a thread may not read the time stamp counter: that is mostly
-/// said for all of them, before there are many, and the first one found without it is as good as
-/// any. Who has it taken away later is noticed by the collector. `locks`: all memory to come may be
-/// locked (mlockall, MCL_FUTURE), and so filled at once: nothing tells but memory that has come.
-Result<int64_t> LiveFastSites::make_memory(Thread& thread, bool& locks) {
-  AddressSpace& space = *thread.process->space;
-  TW_ASSIGN_OR_RETURN(const uint64_t page,
-                      map_far_away(thread, kMapBytes, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1));
-  (void)injector_.system_call(thread, {SYS_prctl, PR_GET_TSC, page, 0, 0, 0, 0});
-  const bool denied = space.read_value<int>(page) == PR_TSC_SIGSEGV;
-  const auto status = read_proc(thread.tid, "status");
-  locks = !status || has_locked_memory(*status);
-  (void)space.write_raw(page, as_bytes("tracewell"));
-  Result<int64_t> made = 0;
-  if (!denied)
-    made =
-        injector_.system_call(thread, {SYS_memfd_create, page, kMemfdFlags, 0, 0, 0, 0});
-  (void)injector_.system_call(thread, {SYS_munmap, page, kMapBytes, 0, 0, 0, 0});
-  if (denied) return because(TrapReason::TicksDenied);
-  if (failed(made)) return why(made, "memory cannot be shared with the program");
-  return made;
-}
-
-void LiveFastSites::unlock(Thread& thread, uint64_t start, uint64_t bytes) {
-  (void)injector_.system_call(thread, {SYS_munlock, start, bytes, 0, 0, 0, 0});
-}
-
-/// Where what is mapped is locked, a page of it, which is not locked any more when it grows to all.
-Result<uint64_t> LiveFastSites::map_area(Thread& thread, uint64_t bytes, int fd, bool locks) {
-  constexpr int kReadWrite = PROT_READ | PROT_WRITE;
-  const uint64_t now = locks ? kMapBytes : bytes;
-  TW_ASSIGN_OR_RETURN(const uint64_t start,
-                      map_far_away(thread, now, kReadWrite, MAP_SHARED | MAP_NORESERVE, fd));
-  if (!locks) return start;
-  unlock(thread, start, now);
-  const auto grown = injector_.system_call(thread, {SYS_mremap, start, now, bytes, 0, 0, 0});
-  if (!failed(grown)) return start;
-  (void)injector_.system_call(thread, {SYS_munmap, start, now, 0, 0, 0, 0});
-  return why(grown, "memory cannot be mapped in the program");
-}
-
 /// All processes are looked at for who shares its descriptors, while it runs: whom it makes from
 /// now on does not run before we have seen it.
 Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
@@ -293,18 +221,18 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
   Thread* const thread = process == nullptr ? nullptr : injector_.injectable(*process->space);
   if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
   TW_RETURN_IF_ERROR(examine_filters(threads_, *process->space, calls));
-  bytes = whole_pages(bytes);
+  bytes = FarMemory::whole_pages(bytes);
   rlimit most{};
   if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < bytes)
     return because(TrapReason::FileSize);
   if (!has_room_for(pid, bytes)) return because(TrapReason::AddressSpace);
   TW_RETURN_IF_ERROR(ticker_.start());
   bool locks = false;
-  TW_ASSIGN_OR_RETURN(const int64_t made, make_memory(*thread, locks));
+  TW_ASSIGN_OR_RETURN(const int64_t made, core_.far_memory.make_shared(*thread, locks));
   auto ours = take_memfd(thread->tid, made);
   const Status sized = ours.ok() ? size_memfd(ours->get(), bytes) : Status(ours.error());
   Result<uint64_t> theirs = Error{Errc::Target, "", {}};
-  if (sized) theirs = map_area(*thread, bytes, static_cast<int>(made), locks);
+  if (sized) theirs = core_.far_memory.map_shared(*thread, bytes, static_cast<int>(made), locks);
   (void)injector_.system_call(
       *thread, {SYS_close, static_cast<uint64_t>(made), 0, 0, 0, 0, 0});
   TW_RETURN_IF_ERROR(sized);
@@ -327,26 +255,6 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
   want_ticks();
   const tracewell::Mapping& memory = here_.back().filling.memory();
   return Shared{*theirs, {memory.data(), memory.size()}};
-}
-
-/// The fork may give up rights, and is not to see or change what its parent goes on to collect. Nor
-/// is it to keep that memory, for as long as it lives. Pads stay: they are small, and many. Where
-/// its thread may have been forked by a handler of signals inside of a hit, and return there, it
-/// gets memory of its own in that place; what nobody writes to takes none. Where no call can be
-/// made (its calls are filtered, and we are not root) it keeps what it has: no hit goes by that.
-void LiveFastSites::unshare(Thread& thread) {
-  AddressSpace& space = *thread.process->space;
-  for (const auto& [start, bytes, shared] : std::exchange(space.inherited, {})) {
-    const auto unmap = [&, start = start, bytes = bytes] {
-      (void)injector_.system_call(thread, {SYS_munmap, start, bytes, 0, 0, 0, 0});
-    };
-    if (!space.returns_into_inherited && (shared || bytes > kMapBytes)) unmap();
-    if (!space.returns_into_inherited || !shared) continue;
-    const auto mapped = injector_.system_call(
-        thread, {SYS_mmap, start, bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, ~uint64_t{0}, 0});
-    if (mapped.ok() && failed(mapped)) unmap();  // where memory is not to be promised twice
-  }
 }
 
 void LiveFastSites::populate(Pid pid, const std::vector<Range>& ranges) {
@@ -396,11 +304,11 @@ Result<uint64_t> LiveFastSites::place(Pid pid, uint64_t bytes, const MakeCode& c
     const One one(*this, pid);
     if (one.thread == nullptr || one.space != space)
       return because(TrapReason::NoCalls, "", Errc::Target);
-    const uint64_t chunk = std::max(kChunk, whole_pages(bytes));
+    const uint64_t chunk = std::max(kChunk, FarMemory::whole_pages(bytes));
     TW_ASSIGN_OR_RETURN(const uint64_t start,
-                        map_far_away(*one.thread, chunk, PROT_READ | PROT_EXEC,
+                        core_.far_memory.map(*one.thread, chunk, PROT_READ | PROT_EXEC,
                                      MAP_PRIVATE | MAP_ANONYMOUS, -1));
-    if (fast.locks_memory) unlock(*one.thread, start, chunk);
+    if (fast.locks_memory) core_.far_memory.unlock(*one.thread, start, chunk);
     fast.room = {start, chunk};
     fast.mapped.push_back(fast.room);
   }
@@ -454,9 +362,9 @@ Status LiveFastSites::insert(Pid pid, uint64_t address, Bytes slot) {
     const auto mapped = injector_.system_call(
         *one.thread, {SYS_mmap, start, bytes, PROT_READ | PROT_EXEC,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~uint64_t{0}, 0});
-    if (failed(mapped)) return false;
+    if (call_failed(mapped)) return false;
     if (space->fast->locks_memory)
-      unlock(*one.thread, static_cast<uint64_t>(*mapped), bytes);
+      core_.far_memory.unlock(*one.thread, static_cast<uint64_t>(*mapped), bytes);
     space->fast->mapped.push_back({static_cast<uint64_t>(*mapped), bytes});
     return static_cast<uint64_t>(*mapped) == start;
   };
@@ -495,7 +403,7 @@ void LiveFastSites::release(const std::shared_ptr<AddressSpace>& space) {
   if (late_.may_return_into_ours(*space)) inside = space->fast->stays_inside = true;
   for (Thread* thread : threads_.all()) {
     if (thread->process->space != space || thread->run != Run::Stopped || thread->fresh) continue;
-    settle(*thread);
+    core_.leading_out.settle(*thread);
     inside |= thread->run != Run::Stopped || space->fast->inside(regs_of(*thread).rip);
   }
   space->fast->remove_all();
@@ -541,7 +449,8 @@ void LiveFastSites::abandon(std::span<Process* const> processes) {
   }
   const int64_t begin = monotonic_ns();
   for (const Tid tid : moving) {
-    const int64_t left = begin + (ends_soon() ? Patience::kQuitNs : kAbandonNs) - monotonic_ns();
+    const bool ends_soon = core_.gives_up && core_.gives_up();
+    const int64_t left = begin + (ends_soon ? Patience::kQuitNs : kAbandonNs) - monotonic_ns();
     if (left > 0 && stops_.await_within(tid, left) != Waited::GaveUp) continue;
     Thread* const thread = threads_.find(tid);
     const bool moves = thread != nullptr && thread->run != Run::Stopped &&

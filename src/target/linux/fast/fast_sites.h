@@ -11,7 +11,6 @@
 #include "target/fast_sites.h"
 #include "target/linux/core.h"
 #include "target/linux/fast/fast_code.h"
-#include "target/linux/fast/fault_handlers.h"
 #include "target/linux/fast/filling.h"
 #include "target/linux/stops/one_by_one.h"
 #include "target/linux/stops/owner.h"
@@ -76,19 +75,9 @@ class LiveFastSites final : public FastSites {
   void release_unwanted();
   /// The program's own bytes are back; what threads may still be inside of stays.
   void abandon(std::span<Process* const> processes);
-  /// A thread that stands in code of ours comes to stand where the program would.
-  void settle(Thread& thread);
-  /// Before the first thread of a fork runs: nothing of what its parent shares with us stays its.
-  void unshare(Thread& thread);
-  /// false: it is gone, or stays inside: see FastCode::stays_inside.
-  bool leave(Thread& thread);
   /// Threads that were left half way, since they waited for others that stood still, have some time
   /// to come out, now that the others run.
   void await_half_way(const AddressSpace& space);
-  /// A load has failed by this signal, and the thread stands behind it.
-  void mend(Thread& thread, int signal, uint64_t address);
-  /// The program is about to get a signal of a fault.
-  bool before_signal(Thread& thread, int signal);
   void stop_ticks() { ticker_.stop(); }
   int64_t poll_pause_ns() const { return poll_pause_ns_; }  // 0: nobody is to be polled
   /// Not when others than the program that wants it have just stood still for long.
@@ -104,31 +93,9 @@ class LiveFastSites final : public FastSites {
     bool is_limited = false;  // its group is, and pages that it makes itself count there
     bool hits = false;        // it may write to it
   };
-  bool ends_soon() const;
-  int64_t leaves_until(int64_t begin_ns);
-  void has_left(int64_t begin_ns);
-  uint32_t steps_left(const FastCode& code) const;
-  Waited step_on(Thread& thread);
-  bool look_at_step(Thread& thread);
-  bool begin_leaving(Thread& thread);
-  void end_leaving(Thread& thread);
-  void settle_in_code(Thread& thread);
   void note_those_inside();
   bool is_in(const Process& one, Pid pid) const;
-  bool supplies_pages(const Process& process);
-  FastCode& code_of(Process& process);
-  Result<FaultAction> action_of(Thread& thread, int signal);
-  void take_newer_handlers(AddressSpace& space);
-  bool has_failed(Thread& thread, int signal);
-  Thread* let_signal_come(Tid tid);
-  void put_back_first(const AddressSpace& space, Tid but, int signal);
   void let_others_on();
-  void put_back(Thread& thread, int signal);
-  void note_failed_load(const Thread& thread, uint64_t address);
-  Result<uint64_t> map_far_away(Thread& thread, uint64_t bytes, int protection, int flags, int fd);
-  Result<int64_t> make_memory(Thread& thread, bool& locks);
-  Result<uint64_t> map_area(Thread& thread, uint64_t bytes, int fd, bool locks);
-  void unlock(Thread& thread, uint64_t start, uint64_t bytes);
   void want_ticks();
 
   Core& core_;
@@ -138,7 +105,6 @@ class LiveFastSites final : public FastSites {
   const RegisterBlocks& registers_;
   StopCollector& stops_;
   Late& late_;
-  Stopper& stopper_;
   Injector& injector_;
   Ticker ticker_;  // while a process has fast sites
   int64_t poll_pause_ns_ = 0;
@@ -146,8 +112,6 @@ class LiveFastSites final : public FastSites {
   size_t looked_ = 0;  // of conduct(): at so many threads
   size_t looked_at_others_ = 0;
   size_t looks_without_filters_ = 0;  // the last so many of these
-  int64_t end_ns_ = 0;  // when no thread is led out any more, once we are to end
-  int64_t last_end_ns_ = 0;  // what that may become
   ShareOfTime stands_still_{9};
   std::vector<Here> here_;
   bool is_limited_ = false;  // is the program's group, when it was last looked at?

@@ -50,12 +50,28 @@ void LiveFastSites::stand_still(const std::function<void()>& what) {
   ++held_;
   owner_.await_all_stopped();
   for (Thread* thread : threads_.all())
-    if (thread->run == Run::Stopped) settle(*thread);
+    if (thread->run == Run::Stopped) core_.leading_out.settle(*thread);
   note_those_inside();
   what();
   --held_;
   owner_.start_resumed();
   stands_still_.took(begin, monotonic_ns());
+}
+
+void LiveFastSites::await_half_way(const AddressSpace& space) {
+  std::vector<Tid> waiting;
+  for (const Thread* thread : threads_.all())
+    if (thread->process->space.get() == &space && thread->doing.leaving_code() != nullptr)
+      waiting.push_back(thread->tid);
+  const int64_t end = monotonic_ns() + LeadingOut::kAllAtEndNs;
+  for (const Tid tid : waiting) {
+    const int64_t left = std::min(end - monotonic_ns(), LeadingOut::kAtEndNs);
+    if (left <= 0) return;
+    if (stops_.await_within(tid, left) != Waited::Stopped) continue;
+    Thread& thread = *threads_.find(tid);
+    thread.fresh = false;
+    core_.resumer.go(thread, owner_.decide(thread, true).signal);
+  }
 }
 
 bool LiveFastSites::is_in(const Process& one, Pid pid) const {

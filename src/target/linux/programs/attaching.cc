@@ -73,7 +73,7 @@ void give_up_threads(Tracer& tracer, const AddressSpace& space) {
   for (Thread* thread : tracer.core().threads.all()) {
     if (thread->process->space.get() != &space) continue;
     if (thread->run == Run::Stopped)
-      tracer.resumer().detach(*thread, signal_for_detach(tracer.core().wishes, *thread));
+      tracer.core().resumer.detach(*thread, signal_for_detach(tracer.core().wishes, *thread));
     else if (thread->run != Run::Exiting) {
       ask_to_stop(*thread);
       tracer.core().let_go.add(*thread);

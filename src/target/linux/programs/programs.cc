@@ -109,7 +109,7 @@ void Programs::release(const std::shared_ptr<AddressSpace>& space) {
     thread->process->leaving = true;
     if (thread->run == Run::VforkWait) waiting.push_back(thread->tid);
     if (thread->run == Run::Stopped)
-      tracer_.resumer().detach(*thread, signal_for_detach(core_.wishes, *thread));
+      core_.resumer.detach(*thread, signal_for_detach(core_.wishes, *thread));
   }
   stops_.see_off();
   tracer_.fast().await_half_way(*space);
@@ -117,7 +117,7 @@ void Programs::release(const std::shared_ptr<AddressSpace>& space) {
   for (Patience patience(kVforkNs, core_.gives_up); const Tid tid : waiting) {
     patience.over();
     if (stops_.await_within(tid, kVforkNs - patience.waited_ns()) == Waited::Stopped)
-      tracer_.resumer().go(*threads_.find(tid));
+      core_.resumer.go(*threads_.find(tid));
   }
   give_up_threads(tracer_, *space);
 }
@@ -129,7 +129,7 @@ void Programs::let_run(const std::vector<Pid>& children) {
     if (const Process* child = threads_.find_process(pid); child != nullptr && !child->leaving)
       for (Thread* thread : threads_.threads_of(*child)) {
         thread->resumed = true;
-        if (thread->run == Run::Stopped && !thread->fresh) tracer_.resumer().go(*thread, 0);
+        if (thread->run == Run::Stopped && !thread->fresh) core_.resumer.go(*thread, 0);
       }
 }
 
@@ -158,7 +158,7 @@ Status Programs::detach(Pid pid) {
     } else {
       for (Thread* thread : threads_.threads_of(*process))
         if (thread->run == Run::Stopped)
-          tracer_.resumer().go(*thread, signal_for_detach(core_.wishes, *thread));
+          core_.resumer.go(*thread, signal_for_detach(core_.wishes, *thread));
     }
     let_run(children);
   }

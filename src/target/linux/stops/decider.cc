@@ -59,7 +59,7 @@ Decision Decider::decide(Thread& thread, bool parking) {
   if (const LeavingCode* const out = thread.doing.leaving_code();
       out != nullptr && thread.process->space->fast) {
     const bool decided = !out->undecided;
-    if (!fast_.leave(thread)) return {};
+    if (!core_.leading_out.leave(thread)) return {};
     if (decided) return {std::exchange(thread.deferred_signal, 0), {}};
   }
   Decision decision = meaning_of(thread, parking);
@@ -97,7 +97,7 @@ Decision Decider::meaning_of(Thread& thread, bool parking) {
 Decision Decider::on_event_stop(Thread& thread) {
   thread.doing.enters_no_handler();
   if (std::exchange(thread.begun, true)) return {};
-  fast_.unshare(thread);
+  core_.far_memory.unshare(thread);
   load_debug_registers(thread);
   const Process& process = *thread.process;
   if (core_.wishes.handler != nullptr && process.space->fast &&
@@ -147,10 +147,10 @@ Decision Decider::on_signal(Thread& thread, int signal) {
                             : std::nullopt) {
     set_pc(thread, *next);
     if (FaultHandlers::is_of_a_fault(signal))
-      fast_.mend(thread, signal, reinterpret_cast<uint64_t>(info.si_addr));
+      core_.mender.mend(thread, signal, reinterpret_cast<uint64_t>(info.si_addr));
     return {};
   }
-  fast_.settle(thread);
+  core_.leading_out.settle(thread);
   // Such as a stack without room for us. A handler may supply it, and comes back here.
   FastCode* const code = thread.process->space->fast.get();
   if (caused && code != nullptr && code->is_ours(thread.regs.rip))
@@ -185,7 +185,7 @@ Decision Decider::on_trap(Thread& thread, bool parking) {
   if (is_steps && thread.doing.step() != nullptr) return on_step(thread, code, parking);
   thread.doing.enters_no_handler();
   if (code == TRAP_HWBKPT) {
-    fast_.settle(thread);
+    core_.leading_out.settle(thread);
     if (auto event = watch_event(thread)) return {0, event};
     return {};
   }
@@ -245,7 +245,7 @@ Decision Decider::on_system_call(Thread& thread) {
 /// At the entry or the return.
 Decision Decider::system_call_event(Thread& thread, StopEvent::Kind kind, int64_t number) {
   if (!catches(thread, number)) return {};
-  fast_.settle(thread);
+  core_.leading_out.settle(thread);
   StopEvent event = event_of(kind, thread);
   event.system_call = number;
   return {0, event};

@@ -191,13 +191,13 @@ Decision Decider::on_step(Thread& thread, int code, bool parking) {
   if (space.fast && space.fast->inside(now.rip)) {
     if (entering && code != SIGTRAP) pass_slot(thread);
     // Through the slot to the instruction itself, and then behind that.
-    if (!space.fast->place_of(now.rip)->exact && !fast_.leave(thread)) return {};
+    if (!space.fast->place_of(now.rip)->exact && !core_.leading_out.leave(thread)) return {};
     const auto place = space.fast->place_of(regs_of(thread).rip);
     if (place && !place->done && place->pc == from) {
       if (!parking) core_.starter.start(thread, true, 0);
       return {};
     }
-    fast_.settle(thread);
+    core_.leading_out.settle(thread);
   }
   if (const PlacedCopy* copy = space.copy_at(now.rip)) {
     const machine::CopyPoint* point = copy->code.find(now.rip - copy->at);
@@ -205,7 +205,7 @@ Decision Decider::on_step(Thread& thread, int code, bool parking) {
       if (!parking) core_.starter.start(thread, true, 0);
       return {};
     }
-    fast_.settle(thread);
+    core_.leading_out.settle(thread);
   }
   // A step that a call ends elsewhere than behind it was rt_sigreturn's. Handlers that never return
   // (longjmp) stay in the list, and a step may come to their site like any other.

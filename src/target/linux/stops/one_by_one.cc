@@ -109,7 +109,7 @@ void OneByOne::hold_all() {
   owner_.await_all_stopped();
   core_.untold.rivals.clear();  // each of them is told of
   for (Thread* thread : core_.threads.all())
-    if (thread->run == Run::Stopped) owner_.settle(*thread);
+    if (thread->run == Run::Stopped) core_.leading_out.settle(*thread);
 }
 
 /// Workers first: the first thread may be the one that all others wait for. And those last that
@@ -179,14 +179,14 @@ StopEvent OneByOne::stopped_as_wanted(Thread& thread) {
   if (!sample) return event;
   thread.sample = sample;
   if (thread.run == Run::Stopped)
-    owner_.go(thread, std::exchange(thread.deferred_signal, 0));
+    core_.resumer.go(thread, std::exchange(thread.deferred_signal, 0));
   if (sampling == Sampling::ThenStop) want_stop(thread, StopEvent::Kind::Signal);
   return event;
 }
 
 std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
   if (decision.event) {
-    owner_.settle(thread);
+    core_.leading_out.settle(thread);
     // The child may be looked at, or told to run, as soon as it is known.
     if (decision.event->child_pid != 0)
       (void)core_.stops.await_within(decision.event->child_pid, kBirthNs);
@@ -198,14 +198,14 @@ std::optional<StopEvent> OneByOne::tell(Thread& thread, Decision decision) {
   const bool stays = seen(*thread.process) && (!thread.runs_on() || thread.stop_wanted);
   if (!stays) {
     if (decision.signal == 0) decision.signal = std::exchange(thread.deferred_signal, 0);
-    owner_.go(thread, decision.signal);
+    core_.resumer.go(thread, decision.signal);
     return std::nullopt;
   }
   if (thread.run != Run::Stopped) {  // half way through something; the request went with the stop
     if (is_moving(thread)) ask_to_stop(thread);
     return std::nullopt;
   }
-  owner_.settle(thread);
+  core_.leading_out.settle(thread);
   thread.deferred_signal = decision.signal;
   if (!thread.runs_on()) return std::nullopt;
   return stopped_as_wanted(thread);

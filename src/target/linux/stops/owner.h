@@ -15,10 +15,7 @@ class Owner {
   /// May some thread come to have something to be told?
   virtual bool anything_runs() const = 0;
 
-  // --- one of them: see Decider, Resumer, LiveFastSites
-  virtual Decision decide(Thread& thread, bool parking) = 0;
-  virtual void go(Thread& thread, int signal) = 0;
-  virtual void settle(Thread& thread) = 0;
+  virtual Decision decide(Thread& thread, bool parking) = 0;  // see Decider
 
   // --- processes
   virtual void process_gone(Thread& last, int status) = 0;

@@ -27,9 +27,9 @@ void Resumer::go(Thread& thread, int signal) {
   if (thread.run != Run::Stopped) return;
   if (thread.process->leaving) {
     if (let_trap_come(thread)) return;
-    fast_.settle(thread);
+    leading_out_.settle(thread);
     detach(thread, is_signal_stop(thread.status) ? signal : 0);
-    return core_.stops.see_off();
+    return stops_.see_off();
   }
   signal = deliverable(thread, signal);
   Counted& counted = thread.counted;
@@ -46,18 +46,18 @@ void Resumer::go(Thread& thread, int signal) {
   };
   const auto start = [&](bool step, std::optional<uint64_t> from = {}) {
     if (FaultHandlers::is_of_a_fault(signal) && thread.process->space->fast &&
-        !fast_.before_signal(thread, signal))
+        !mender_.before_signal(thread, signal))
       return;
-    core_.starter.start(thread, step, signal, from);
+    starter_.start(thread, step, signal, from);
   };
   if (signal != 0 && (passes || steps_original()) && pop_flags(thread)) {
     if (counted.here()) counted.drop();
     return start(wants_step(thread));
   }
-  if (signal != 0 && !counted.site()) core_.stepper.forget_handler(thread);
+  if (signal != 0 && !counted.site()) stepper_.forget_handler(thread);
   // Whether a handler runs is the kernel's business. If one does, the thread stops at its start.
   if (signal != 0 && counted.site()) return start(true);
-  if (passes) return core_.stepper.pass(thread, *here, *patch);
+  if (passes) return stepper_.pass(thread, *here, *patch);
   if (behind && patch == nullptr) {
     counted.drop();
     set_pc(thread, *behind);
@@ -73,12 +73,12 @@ void Resumer::detach(Thread& thread, int signal) {
   avoid_forbidden_restart(thread);
   (void)flush_regs(thread);
   if (trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) != 0)
-    core_.stops.add_dying(thread.tid);
+    stops_.add_dying(thread.tid);
   Process& process = *thread.process;
-  core_.threads.remove_thread(thread.tid);
+  threads_.remove_thread(thread.tid);
   if (process.threads.empty()) {
-    if (process.our_child) core_.stops.add_let_go(process.pid);
-    core_.threads.remove_process(process.pid);
+    if (process.our_child) stops_.add_let_go(process.pid);
+    threads_.remove_process(process.pid);
   }
 }
 

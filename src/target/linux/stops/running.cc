@@ -35,9 +35,9 @@ void Tracer::park(Thread& thread) {
   if (let_trap_come(thread)) return;
   thread.fresh = false;
   Decision decision = decider_.decide(thread, true);
-  if (thread.process->leaving) return resumer_.go(thread, decision.signal);
+  if (thread.process->leaving) return core_.resumer.go(thread, decision.signal);
   if (thread.run != Run::Stopped) return;
-  fast_.settle(thread);
+  core_.leading_out.settle(thread);
   if (decision.event) {
     thread.pending = std::move(decision.event);
   } else {
@@ -59,7 +59,7 @@ void Tracer::await_all_stopped() {
 void Tracer::stop_all() {
   await_all_stopped();
   for (Thread* thread : core_.threads.all()) {
-    if (thread->run == Run::Stopped) fast_.settle(*thread);
+    if (thread->run == Run::Stopped) core_.leading_out.settle(*thread);
     thread->resumed = false;
     // What the debugger wants next is not known: it looks where the thread is.
     if (thread->pending && thread->pending->kind == StopEvent::Kind::Stepped)
@@ -126,7 +126,7 @@ void Tracer::start_resumed() {
     if (thread->run != Run::Stopped || thread->fresh) continue;
     if (thread->runs_on() && (thread->pending || thread->stop_wanted)) continue;
     if (thread->runs_on() || !seen(*thread->process))
-      resumer_.go(*thread, std::exchange(thread->deferred_signal, 0));
+      core_.resumer.go(*thread, std::exchange(thread->deferred_signal, 0));
   }
 }
 

@@ -279,7 +279,7 @@ void Unborn::finish(Tid tid) {
   if (thread == nullptr || thread->run != Run::Stopped || !thread->fresh) return;
   thread->fresh = false;
   const Decision decision = owner_.decide(*thread, true);
-  if (core_.threads.find(tid) == thread) owner_.go(*thread, decision.signal);
+  if (core_.threads.find(tid) == thread) core_.resumer.go(*thread, decision.signal);
 }
 
 void Unborn::look() {

@@ -120,7 +120,7 @@ std::optional<StopEvent> Tracer::handle_next() {
     if (decision.event->kind == StopEvent::Kind::Breakpoint) give_way(*decision.event);
     core_.untold.last_told = decision.event->tid;
   } else if (!thread->fresh) {
-    resumer_.go(*thread, decision.signal);
+    core_.resumer.go(*thread, decision.signal);
   }
   return std::move(decision.event);
 }

@@ -6,12 +6,15 @@
 // A wait that can be interrupted is one for a page: the load is taken for one that fails, the value
 // is missing in the hit, which says so, and the thread goes on. Where it cannot be (state D) the
 // thread is left as it is, and led out when it comes back; what it runs until then stays there.
+#include "target/linux/fast/leading_out.h"
+
 #include <algorithm>
 #include <csignal>
 #include <utility>
 
-#include "target/linux/fast/fast_code.h"
-#include "target/linux/fast/fast_sites.h"
+#include "target/linux/fast/mender.h"
+#include "target/linux/kernel/ptrace.h"
+#include "target/linux/threads/register_blocks.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -20,18 +23,15 @@ constexpr uint64_t kMaskBytes = 8;
 constexpr int kInterruptedStatus = kEventStop << 16 | SIGTRAP << 8 | 0x7f;
 constexpr int64_t kForOthersNs = kSecond / 4;  // who supplies pages may be held by nobody
 constexpr int64_t kAgainNs = kSecond / 50;
-constexpr int64_t kStepNs = 5 * kSecond, kLeavingNs = 20 * kSecond, kAtEndNs = kSecond / 2,
-                  kAllAtEndNs = 2 * kSecond, kAllOutNs = 10 * kSecond;
+constexpr int64_t kStepNs = 5 * kSecond, kLeavingNs = 20 * kSecond, kAllOutNs = 10 * kSecond;
 /// The longest hits: expressions with loops (ax::kBudget), and copies that step byte by byte.
 constexpr uint32_t kStepsMax = 1 << 22, kStepsAtEnd = 1 << 16, kStepsPerLook = 1 << 12;
 
 }  // namespace
 
-bool LiveFastSites::ends_soon() const { return core_.gives_up && core_.gives_up(); }
-
 /// When does the time end that a thread has which begins now? At the end, all that do not get out
 /// have one together.
-int64_t LiveFastSites::leaves_until(int64_t begin_ns) {
+int64_t LeadingOut::leaves_until(int64_t begin_ns) {
   if (!ends_soon()) return begin_ns + kLeavingNs;
   if (end_ns_ == 0) {
     end_ns_ = begin_ns + kAllAtEndNs;
@@ -41,18 +41,18 @@ int64_t LiveFastSites::leaves_until(int64_t begin_ns) {
 }
 
 /// The time of those that did is not taken from the others.
-void LiveFastSites::has_left(int64_t begin_ns) {
+void LeadingOut::has_left(int64_t begin_ns) {
   if (end_ns_ != 0) end_ns_ = std::min(end_ns_ + monotonic_ns() - begin_ns, last_end_ns_);
 }
 
 /// Those that are taken in vain are counted, for there may be many threads that do not get out.
-uint32_t LiveFastSites::steps_left(const FastCode& code) const {
+uint32_t LeadingOut::steps_left(const FastCode& code) const {
   if (!ends_soon() && !code.stays_inside) return kStepsMax;
   return code.steps_in_vain < kStepsAtEnd ? kStepsAtEnd : kStepsPerLook;
 }
 
 /// Signals wait until it is out, but for those that the instructions themselves may cause.
-bool LiveFastSites::begin_leaving(Thread& thread) {
+bool LeadingOut::begin_leaving(Thread& thread) {
   if (!thread.doing.leave_code({})) return false;
   LeavingCode& out = *thread.doing.leaving_code();
   out.status = thread.status;
@@ -70,7 +70,7 @@ bool LiveFastSites::begin_leaving(Thread& thread) {
 }
 
 /// The signal that it was about to get is its again.
-void LiveFastSites::end_leaving(Thread& thread) {
+void LeadingOut::end_leaving(Thread& thread) {
   LeavingCode out = *thread.doing.come_out();
   for (const siginfo_t& signal : out.sent) send_again(thread.process->pid, thread.tid, signal);
   trace(PTRACE_SETSIGMASK, thread.tid, kMaskBytes, &out.blocked);
@@ -82,7 +82,7 @@ void LiveFastSites::end_leaving(Thread& thread) {
   thread.asked = false;
 }
 
-Waited LiveFastSites::step_on(Thread& thread) {
+Waited LeadingOut::step_on(Thread& thread) {
   (void)flush_regs(thread);
   thread.run = Run::Running;
   thread.regs_state = Thread::Registers::Unknown;
@@ -107,7 +107,7 @@ Waited LiveFastSites::step_on(Thread& thread) {
 }
 
 /// Is it out?
-bool LiveFastSites::look_at_step(Thread& thread) {
+bool LeadingOut::look_at_step(Thread& thread) {
   const FastCode& code = *thread.process->space->fast;
   LeavingCode& out = *thread.doing.leaving_code();
   out.left_group_stop |= is_group_stop(thread.status);
@@ -130,7 +130,7 @@ bool LiveFastSites::look_at_step(Thread& thread) {
   if (signal != SIGTRAP) {
     const auto next = code.redirected(signal, pc);
     if (!next) return true;  // such as a stack without room for us
-    note_failed_load(thread, reinterpret_cast<uint64_t>(what.si_addr));
+    note_failed_load(wishes_, thread, reinterpret_cast<uint64_t>(what.si_addr));
     set_pc(thread, *next);
     return false;
   }
@@ -138,9 +138,8 @@ bool LiveFastSites::look_at_step(Thread& thread) {
   return !place || place->exact;
 }
 
-/// Steps a thread to the next place where its registers are the program's.
-bool LiveFastSites::leave(Thread& thread) {
-  if (core_.wishes.handler != nullptr) core_.wishes.handler->on_leave(thread.tid);
+bool LeadingOut::leave(Thread& thread) {
+  if (wishes_.handler != nullptr) wishes_.handler->on_leave(thread.tid);
   FastCode& code = *thread.process->space->fast;
   bool is_out = false;
   if (thread.doing.leaving_code() != nullptr) is_out = look_at_step(thread);
@@ -167,14 +166,14 @@ bool LiveFastSites::leave(Thread& thread) {
   return true;
 }
 
-void LiveFastSites::settle(Thread& thread) {
+void LeadingOut::settle(Thread& thread) {
   if (thread.process->space->fast && thread.run == Run::Stopped) settle_in_code(thread);
-  core_.stepper.settle(thread);
+  stepper_.settle(thread);
 }
 
 /// A thread in a pad stands where the program would: at an instruction whose slot has run, or
 /// behind it.
-void LiveFastSites::settle_in_code(Thread& thread) {
+void LeadingOut::settle_in_code(Thread& thread) {
   const FastCode* const fast = thread.process->space->fast.get();
   auto place = fast->place_of(regs_of(thread).rip);
   if (place && !place->exact) {
@@ -188,22 +187,6 @@ void LiveFastSites::settle_in_code(Thread& thread) {
     thread.regs_state = Thread::Registers::Changed;
   }
   if (!place->done) thread.counted.settle(place->pc);
-}
-
-void LiveFastSites::await_half_way(const AddressSpace& space) {
-  std::vector<Tid> waiting;
-  for (const Thread* thread : threads_.all())
-    if (thread->process->space.get() == &space && thread->doing.leaving_code() != nullptr)
-      waiting.push_back(thread->tid);
-  const int64_t end = monotonic_ns() + kAllAtEndNs;
-  for (const Tid tid : waiting) {
-    const int64_t left = std::min(end - monotonic_ns(), kAtEndNs);
-    if (left <= 0) return;
-    if (stops_.await_within(tid, left) != Waited::Stopped) continue;
-    Thread& thread = *threads_.find(tid);
-    thread.fresh = false;
-    owner_.go(thread, owner_.decide(thread, true).signal);
-  }
 }
 
 }  // namespace tracewell::target::live

@@ -4,17 +4,21 @@
 // the kernel has taken the handler away, from all threads, and has unblocked the signal: both are
 // put back before the thread goes on. That it was blocked is told by the missing handler alone. So
 // all other threads stop first: one of them may have run into the same a moment before.
+#include "target/linux/fast/mender.h"
+
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstring>
-#include <string_view>
+#include <memory>
+#include <vector>
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "target/linux/fast/fast_sites.h"
-#include "target/linux/fast/fault_handlers.h"
+#include "target/linux/kernel/ptrace.h"
+#include "target/linux/stops/patience.h"
+#include "target/linux/stops/starter.h"
+#include "target/linux/threads/register_blocks.h"
 #include "target/trap_reason.h"
 
 namespace tracewell::target::live {
@@ -49,43 +53,9 @@ bool had_handler(FaultHandlers* handlers, const Thread& thread, int signal) {
          handlers->of(signal).is_caught();
 }
 
-/// May a load there do more, or be answered by somebody else than memory? Names tell: of devices,
-/// files of the kernel's, and its own pages.
-bool is_memory(const Mapping& map) {
-  using namespace std::string_view_literals;
-  const std::string_view path = map.path;
-  const auto begins = [&](std::string_view with) { return path.starts_with(with); };
-  if (path.empty()) return map.inode == 0;
-  if (path.front() == '[')
-    return std::ranges::any_of(std::array{"[heap]"sv, "[stack"sv, "[anon"sv, "[vdso]"sv}, begins);
-  if (path.front() != '/') return false;
-  if (begins("/dev/"))
-    return std::ranges::any_of(std::array{"/dev/shm/"sv, "/dev/zero"sv, "/dev/hugepages/"sv},
-                               begins);
-  return !begins("/proc/") && !begins("/sys/");
-}
-
-void cut_out(std::vector<FastSites::Range>& ranges, uint64_t start, uint64_t end) {
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    FastSites::Range& one = ranges[i];
-    if (end <= one.start || start >= one.end) continue;
-    const FastSites::Range behind{end, one.end};
-    one.end = std::max(one.start, start);
-    if (behind.start < behind.end)
-      ranges.insert(ranges.begin() + static_cast<ptrdiff_t>(i) + 1, behind);
-    return;
-  }
-}
-
-bool is_of_ours(const std::vector<FastCode::Mapped>& ours, const Mapping& map) {
-  return std::ranges::any_of(ours, [&](const FastCode::Mapped& one) {
-    return one.shared && map.start >= one.start && map.start < one.start + one.bytes;
-  });
-}
-
 }  // namespace
 
-Result<FaultAction> LiveFastSites::action_of(Thread& thread, int signal) {
+Result<FaultAction> Mender::action_of(Thread& thread, int signal) {
   const AddressSpace& space = *thread.process->space;
   const uint64_t page = space.fast->handlers->page();
   const auto done = injector_.system_call(
@@ -99,25 +69,20 @@ Result<FaultAction> LiveFastSites::action_of(Thread& thread, int signal) {
   return out;
 }
 
-Result<uint64_t> LiveFastSites::learn_handlers(Pid pid) {
-  const Still still(*this);
-  Process* const process = threads_.find_process(pid);
-  Thread* const thread =
-      process == nullptr ? nullptr : injector_.injectable(*process->space, process);
-  if (thread == nullptr) return because(TrapReason::NoCalls, "", Errc::Target);
-  const std::shared_ptr<AddressSpace> space = process->space;
+Result<uint64_t> Mender::learn(Pid pid, Thread& thread) {
+  const std::shared_ptr<AddressSpace> space = thread.process->space;
   if (!space->fast) return {Errc::Unsupported, "another program runs there now"};
   if (!space->fast->handlers) {
     TW_ASSIGN_OR_RETURN(const uint64_t page,
-                        map_far_away(*thread, kPageOfCalls, PROT_READ | PROT_WRITE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS, -1));
+                        memory_.map(thread, kPageOfCalls, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1));
     space->fast->mapped.push_back({page, kPageOfCalls});
     space->fast->handlers = std::make_shared<FaultHandlers>(pid, page);
   }
   const std::shared_ptr<FaultHandlers> handlers = space->fast->handlers;
   for (const int signal : {SIGSEGV, SIGBUS}) {
-    TW_ASSIGN_OR_RETURN(handlers->of(signal), action_of(*thread, signal));
-    if (thread->run != Run::Stopped || !space->fast)
+    TW_ASSIGN_OR_RETURN(handlers->of(signal), action_of(thread, signal));
+    if (thread.run != Run::Stopped || !space->fast)
       return {Errc::Target, "the thread that was asked is gone"};
   }
   if (!handlers->known()) return {Errc::Unsupported, "it ignores faults"};
@@ -129,7 +94,7 @@ Result<uint64_t> LiveFastSites::learn_handlers(Pid pid) {
 
 /// What a hit was told by the kernel. One that it found without a handler may have lost that a
 /// moment before; see FaultHandlers::look() for those that have none for good.
-void LiveFastSites::take_newer_handlers(AddressSpace& space) {
+void Mender::take_newer_handlers(AddressSpace& space) {
   FaultHandlers& handlers = *space.fast->handlers;
   uint8_t bytes[kWrittenBytes] = {};
   uint64_t sequence = 0;
@@ -149,35 +114,8 @@ void LiveFastSites::take_newer_handlers(AddressSpace& space) {
   if (!found[1].is_default()) handlers.of(SIGBUS) = found[1];
 }
 
-FastSites::Mended LiveFastSites::mended(Pid pid) {
-  const Process* const process = threads_.find_process(pid);
-  const bool any = process != nullptr && process->space->fast && process->space->fast->handlers;
-  return any ? process->space->fast->handlers->mended : Mended{};
-}
-
-/// Where nothing is known of SIGBUS, files that others may cut are left out. Text and data of the
-/// program are not: who cuts those ends it anyway.
-std::vector<FastSites::Range> LiveFastSites::readable(Pid pid) {
-  const Process* const process = threads_.find_process(pid);
-  const Thread* const lives = threads_.first_thread(pid);
-  if (process == nullptr || lives == nullptr || !process->space->fast) return {};
-  const FastCode& code = *process->space->fast;
-  if (!code.handlers) return {};
-  const bool may_be_cut = code.handlers->of(SIGBUS).is_caught();
-  std::vector<Range> out;
-  for (const Mapping& map : mappings(lives->tid, core_.gives_up)) {
-    if (!map.readable || !is_memory(map) || is_of_ours(code.mapped, map)) continue;
-    if (map.shared && map.inode != 0 && !may_be_cut) continue;
-    if (!out.empty() && out.back().end == map.start) out.back().end = map.end;
-    else out.push_back({map.start, map.end});
-  }
-  for (const uint64_t page : code.handlers->failed_pages())
-    cut_out(out, page, page + FaultHandlers::kPage);
-  return out;
-}
-
 /// At a load that has failed by this signal, and which nobody has looked at.
-bool LiveFastSites::has_failed(Thread& thread, int signal) {
+bool Mender::has_failed(Thread& thread, int signal) {
   const FastCode& code = *thread.process->space->fast;
   if (thread.run != Run::Stopped || !thread.fresh) return false;
   if (!code.redirected(signal, regs_of(thread).rip)) return false;
@@ -191,7 +129,7 @@ bool LiveFastSites::has_failed(Thread& thread, int signal) {
 }
 
 /// This one stands behind its load; all others stand still.
-void LiveFastSites::put_back(Thread& thread, int signal) {
+void Mender::put_back(Thread& thread, int signal) {
   const std::shared_ptr<AddressSpace> space = thread.process->space;
   const std::shared_ptr<FaultHandlers> handlers = space->fast->handlers;
   take_newer_handlers(*space);
@@ -221,16 +159,16 @@ void LiveFastSites::put_back(Thread& thread, int signal) {
   handlers->note_restored(monotonic_ns());
 }
 
-void LiveFastSites::note_failed_load(const Thread& thread, uint64_t address) {
+void note_failed_load(const Wishes& wishes, const Thread& thread, uint64_t address) {
   FaultHandlers* const handlers = thread.process->space->fast->handlers.get();
   if (handlers == nullptr) return;
   handlers->note_failed(address);
-  if (core_.wishes.handler != nullptr) core_.wishes.handler->on_failed_load();
+  if (wishes.handler != nullptr) wishes.handler->on_failed_load();
 }
 
-void LiveFastSites::mend(Thread& thread, int signal, uint64_t address) {
+void Mender::mend(Thread& thread, int signal, uint64_t address) {
   const std::shared_ptr<FaultHandlers> handlers = thread.process->space->fast->handlers;
-  note_failed_load(thread, address);
+  note_failed_load(wishes_, thread, address);
   if (!had_handler(handlers.get(), thread, signal)) return;
   const auto status = read_proc(thread.tid, "status");
   if (!status || catches(*status, signal)) return;
@@ -239,14 +177,14 @@ void LiveFastSites::mend(Thread& thread, int signal, uint64_t address) {
 }
 
 /// Its load has failed, and another stop came first: the signal's. Null: it does not come.
-Thread* LiveFastSites::let_signal_come(Tid tid) {
+Thread* Mender::let_signal_come(Tid tid) {
   let_come(*threads_.find(tid));
   const bool came = stops_.await_within(tid, kSecond) == Waited::Stopped;
   return came ? threads_.find(tid) : nullptr;
 }
 
 /// Those that have run into the same, of one space, while all stand still.
-void LiveFastSites::put_back_first(const AddressSpace& space, Tid but, int signal) {
+void Mender::put_back_first(const AddressSpace& space, Tid but, int signal) {
   std::vector<Tid> failed;
   for (Thread* other : threads_.all())
     if (other->tid != but && other->process->space.get() == &space &&
@@ -267,7 +205,7 @@ void LiveFastSites::put_back_first(const AddressSpace& space, Tid but, int signa
 
 /// A fault of the program's own, while the handler is gone since another thread's load has failed:
 /// that one comes first. False: the thread has ended meanwhile, or is about to.
-bool LiveFastSites::before_signal(Thread& thread, int signal) {
+bool Mender::before_signal(Thread& thread, int signal) {
   const std::shared_ptr<FaultHandlers> handlers = thread.process->space->fast->handlers;
   if (!had_handler(handlers.get(), thread, signal)) return true;
   const Tid tid = thread.tid;
@@ -282,7 +220,7 @@ bool LiveFastSites::before_signal(Thread& thread, int signal) {
   }
   if ((handlers->of(signal).flags & kResetFlag) == 0) return true;
   handlers->of(signal) = {};
-  if (core_.wishes.handler != nullptr) core_.wishes.handler->on_failed_load();
+  if (wishes_.handler != nullptr) wishes_.handler->on_failed_load();
   return true;
 }
 
