@@ -1,4 +1,4 @@
-"""How long the functions of a C++ file are.
+"""What stands in a C++ file: its functions and how long they are, its classes, what those declare.
 
 Not a parser: comments, strings and preprocessor lines are blanked, then braces are followed. What
 stands before an opening brace outside of functions tells a function's body from a namespace, a
@@ -13,6 +13,21 @@ class Function(NamedTuple):
     name: str
     line: int  # where the declaration begins
     length: int  # lines, to the closing brace
+
+
+class Declaration(NamedTuple):
+    """What stands outside of functions, up to its semicolon or its body."""
+
+    head: str
+    line: int
+    scopes: tuple  # the names around it, as `namespace a::b`, `class A`; outermost first
+    has_body: bool
+
+
+class Code(NamedTuple):
+    blanked: str  # the source with everything but code replaced; lines stay where they are
+    functions: list
+    declarations: list
 
 
 class CannotRead(Exception):
@@ -60,7 +75,7 @@ _NAME = re.compile(r"(operator\s*(?:\(\)|\[\]|\"\"\s*\w+|[^\s\w(]+|\s\w+)|[~\w:]
                    r"|(\w+)\s*=\s*\[")
 
 
-def _strip_prefix(head):
+def strip_prefix(head):
     """Without attributes and templates' parameters, which may hold anything."""
     head = re.sub(r"\[\[.*?\]\]|\balignas\s*\([^()]*\)|__attribute__\s*\(\(.*?\)\)", " ", head,
                   flags=re.DOTALL)
@@ -78,7 +93,7 @@ def _strip_prefix(head):
 
 def _kind(head):
     """What a brace opens after `head`, outside of functions: scope, body or value."""
-    head = _strip_prefix(head)
+    head = strip_prefix(head)
     if _SCOPE.search(head) or _CLASS.search(head) and "=" not in head:
         return "scope"
     if _BODY.search(head) or _INITIALISERS.search(head):
@@ -87,50 +102,99 @@ def _kind(head):
 
 
 def _name(head):
-    head = _strip_prefix(head)
+    head = strip_prefix(head)
     at_operator = re.search(r"\boperator\b", head)
     found = _NAME.search(head, at_operator.start() if at_operator else 0)
     return found.group(1) or found.group(2) if found else "lambda"
 
 
+_TOKEN = re.compile(r"[{}();:]|[^{}();:]+")
+_BRACE = re.compile(r"[{}]")
+
+
+class _Reader:
+    """Follows the braces of a file. Of a function's body it finds the end, and looks at no more."""
+
+    def __init__(self, code):
+        self.code = code
+        self.functions = []
+        self.declarations = []
+        self.stack = []  # of (kind, head, line)
+        self.head, self.head_line, self.line = "", 0, 1
+        self.parens = 0
+
+    def declare(self, has_body):
+        if self.head.strip() and all(kind == "scope" for kind, _, _ in self.stack):
+            scopes = tuple(strip_prefix(head) for _, head, _ in self.stack)
+            self.declarations.append(Declaration(self.head, self.head_line, scopes, has_body))
+
+    def body(self, at):
+        """Where the body that opens at `at` has ended."""
+        depth = 1
+        for brace in _BRACE.finditer(self.code, at + 1):
+            depth += 1 if brace.group() == "{" else -1
+            if depth == 0:
+                begin = self.head_line or self.line
+                self.line += self.code.count("\n", at, brace.start())
+                self.functions.append(Function(_name(self.head), begin, self.line - begin + 1))
+                return brace.end()
+        raise CannotRead(f"line {self.line}: a brace is not closed")
+
+    def open(self, at):
+        """Where to go on behind an opening brace."""
+        kind = "value" if self.parens else _kind(self.head)
+        end = at + 1
+        if kind == "body":
+            self.declare(True)
+            end = self.body(at)
+        else:
+            self.stack.append((kind, self.head, self.head_line or self.line))
+        if kind == "value":
+            self.head += "{"
+        else:
+            self.head, self.head_line = "", 0
+        return end
+
+    def close(self):
+        if not self.stack:
+            raise CannotRead(f"line {self.line}: a brace too many")
+        if self.stack.pop()[0] == "value":
+            self.head += "}"
+
+    def add(self, text):
+        self.parens += (text == "(") - (text == ")")
+        if not self.head.strip() and text.strip():
+            blank_lines = text[:len(text) - len(text.lstrip())].count("\n")
+            self.head_line = self.line + blank_lines
+        self.head += text
+        self.line += text.count("\n")
+
+    def read(self):
+        at = 0
+        while token := _TOKEN.match(self.code, at):
+            text, at = token.group(), token.end()
+            if text == "{":
+                at = self.open(token.start())
+            elif text == "}":
+                self.close()
+            elif text == ";" and not self.parens:
+                self.declare(False)
+                self.head, self.head_line = "", 0
+            elif text == ":" and self.head.strip() in _ACCESS:
+                self.head, self.head_line = "", 0
+            else:
+                self.add(text)
+        if self.stack:
+            raise CannotRead(f"line {self.stack[-1][2]}: a brace is not closed")
+
+
+def read(source):
+    """A file's Code. Raises CannotRead when the braces do not match."""
+    reader = _Reader(blank(source))
+    reader.read()
+    return Code(reader.code, reader.functions, reader.declarations)
+
+
 def functions(source):
     """All functions of a file, in order. Raises CannotRead when the braces do not match."""
-    code = blank(source)
-    found = []
-    stack = []  # of (kind, name, line)
-    head, head_line, line = "", 0, 1
-    parens = 0
-    for char in code:
-        if char == "\n":
-            line += 1
-        in_function = any(kind == "body" for kind, _, _ in stack)
-        if char == "{":
-            if in_function:
-                stack.append(("inner", "", line))
-                continue
-            kind = "value" if parens else _kind(head)
-            stack.append((kind, _name(head), head_line or line))
-            if kind == "value":
-                head += "{"
-            else:
-                head, head_line = "", 0
-        elif char == "}":
-            if not stack:
-                raise CannotRead(f"line {line}: a brace too many")
-            kind, name, begin = stack.pop()
-            if kind == "body":
-                found.append(Function(name, begin, line - begin + 1))
-            if kind == "value":
-                head += "}"
-        elif in_function:
-            continue
-        elif char == ";" and not parens or char == ":" and head.strip() in _ACCESS:
-            head, head_line = "", 0
-        else:
-            parens += (char == "(") - (char == ")")
-            if not head.strip() and not char.isspace():
-                head_line = line
-            head += char
-    if stack:
-        raise CannotRead(f"line {stack[-1][2]}: a brace is not closed")
-    return found
+    return read(source).functions

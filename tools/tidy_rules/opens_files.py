@@ -7,7 +7,7 @@ calls it allows, so that the list grows with a decision only.
 import re
 from typing import NamedTuple
 
-from .cpp import CannotRead, blank, functions
+from .cpp import CannotRead, blank
 from .tree import Finding
 
 LIST = "tools/opens_files.list"
@@ -66,13 +66,22 @@ def _of_library(match, code):
     return scope != "" or not _is_declared(before)
 
 
+def _read(tree, path):
+    """The code of a file without what is no code, and its functions."""
+    try:
+        code = tree.code(path)
+        return code.blanked, code.functions
+    except CannotRead:  # function-length says so
+        return blank(tree.text(path)), []
+
+
 class _Members:
     """Which classes have a function that is named like one of the library's."""
 
     def __init__(self, tree):
         self.of = {}  # class -> names
         for path in tree.under("src/", ".h", ".cc"):
-            code = blank(tree.text(path))
+            code = _read(tree, path)[0]
             for name, begin, end in _classes(code):
                 for match in _CALL.finditer(code, begin, end):
                     if match.group("open") and not match.group("scope") and \
@@ -89,14 +98,11 @@ class _Members:
         return any(name in self.of.get(one, ()) for one in around)
 
 
-def _calls(path, text, members):
+def _calls(tree, path, members):
+    text = tree.text(path)
     for match in _HEADER.finditer(text):
         yield Finding(path, text.count("\n", 0, match.start()) + 1, f"<{match.group(1)}>")
-    code = blank(text)
-    try:
-        methods = functions(text)
-    except CannotRead:
-        methods = []  # function-length says so
+    code, methods = _read(tree, path)
     found = [(match.start(), f"std::{match.group(1)}") for match in _LIBRARY.finditer(code)]
     found += [(match.start(), match.group("name") or match.group("other"))
               for match in _NUMBER.finditer(code)]
@@ -158,7 +164,7 @@ def opens_files(tree):
     for path in tree.under("src/", ".h", ".cc", ".c"):
         if path.startswith(ROOM):
             continue
-        found = list(_calls(path, tree.text(path), members))
+        found = list(_calls(tree, path, members))
         allowed = listed[path].count if path in listed else 0
         counts[path] = len(found)
         if len(found) > allowed:

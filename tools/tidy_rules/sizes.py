@@ -2,7 +2,7 @@
 
 import re
 
-from .cpp import CannotRead, functions
+from .cpp import CannotRead
 from .tree import Finding
 
 COLUMNS_MAX = 100
@@ -38,7 +38,7 @@ def file_length(tree):
 def function_length(tree):
     for path in tree.under("src/", ".cc", ".h") + tree.under("include/", ".h"):
         try:
-            for function in functions(tree.text(path)):
+            for function in tree.code(path).functions:
                 if function.length > FUNCTION_LINES_MAX:
                     yield Finding(path, function.line, f"{function.name} has {function.length} "
                                   f"lines, at most {FUNCTION_LINES_MAX}")

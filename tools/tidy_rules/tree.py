@@ -6,6 +6,8 @@ import re
 import subprocess
 from typing import NamedTuple
 
+from . import cpp
+
 CODE = (".h", ".cc", ".c", ".S", ".def", ".py", ".sh", ".cmake")
 PROSE = (".md",)
 # Inputs and expected outputs are what they are.
@@ -26,6 +28,7 @@ class Tree:
         self.root = pathlib.Path(root)
         self.files = sorted(self._list())
         self._texts = {}
+        self._codes = {}
 
     def _list(self):
         listed = None
@@ -47,6 +50,12 @@ class Tree:
 
     def lines(self, path):
         return self.text(path).split("\n")
+
+    def code(self, path):
+        """The cpp.Code of a file. Raises CannotRead when the braces do not match."""
+        if path not in self._codes:
+            self._codes[path] = cpp.read(self.text(path))
+        return self._codes[path]
 
     def has(self, path):
         return path in self.files
