@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Each rule of tools/tidy finds what it is there for, and leaves good code alone."""
 
-import re
 import subprocess
 import unittest
 
@@ -272,14 +271,50 @@ class Ratchet(unittest.TestCase):
         with SmallTree({**self.BAD, "tools/tidy.ratchet": "white-space src/a/a.cc 3\n"}) as tree:
             self.assertRegex(self.tidy(tree)[1], "3 allowed, 2 found; lower it")
 
-    def test_the_sum_never_grows(self):
-        with SmallTree({"tools/tidy.ratchet": "# none\n"}) as tree:
-            tree.git("init", "-q")
+    def history(self, *revisions):
+        """A tree with these revisions."""
+        tree = SmallTree({})
+        tree.git("init", "-q")
+        for files in revisions:
+            tree.write(files)
             tree.git("add", ".")
-            tree.git("commit", "-qm", "Begin")
+            tree.git("commit", "-qm", "Change")
+        return tree
+
+    RULE = {"tools/tidy_rules/a.py": 'RULES = {\n    "white-space": white_space,\n}\n'}
+    TWO = {**BAD, "tools/tidy.ratchet": "white-space src/a/a.cc 2\n"}
+    ONE = {"src/a/a.cc": "int a; \n", "tools/tidy.ratchet": "white-space src/a/a.cc 1\n"}
+
+    def test_a_rules_sum_never_grows(self):
+        with self.history({**self.RULE, "tools/tidy.ratchet": "# none\n"}) as tree:
             self.assertEqual(self.tidy(tree), (0, ""))
-            tree.write({**self.BAD, "tools/tidy.ratchet": "white-space src/a/a.cc 2\n"})
-            self.assertTrue(re.search("the sum grew from 0", self.tidy(tree)[1]))
+            tree.write(self.TWO)
+            self.assertIn("white-space: the sum grew from 0", self.tidy(tree)[1])
+        with self.history({**self.RULE, **self.TWO}, self.ONE) as tree:
+            self.assertEqual(self.tidy(tree), (0, ""))
+            tree.write(self.TWO)
+            self.assertIn("white-space: the sum grew from 1", self.tidy(tree)[1])
+
+    def test_a_new_rule_brings_its_exceptions(self):
+        other = {"tools/tidy_rules/b.py": 'RULES = {"links": links}\n',
+                 "tools/tidy.ratchet": "links a.md 1\n"}
+        with self.history(other) as tree:
+            tree.write({**self.RULE, **self.TWO})
+            self.assertEqual(self.tidy(tree), (0, ""))
+        with self.history({**self.RULE}, other) as tree:
+            tree.write(self.TWO)
+            self.assertIn("white-space: the sum grew from 0", self.tidy(tree)[1])
+
+    def test_an_exception_moves_with_what_it_is_for(self):
+        with self.history({**self.RULE, **self.TWO}) as tree:
+            (tree.root / "src/a/a.cc").unlink()
+            tree.write({"src/b/b.cc": self.BAD["src/a/a.cc"],
+                        "tools/tidy.ratchet": "white-space src/b/b.cc 2\n"})
+            self.assertEqual(self.tidy(tree), (0, ""))
+
+    def test_an_exception_names_a_rule(self):
+        with SmallTree({"tools/tidy.ratchet": "white-spice a 1\n"}) as tree:
+            self.assertIn("there is no rule white-spice", self.tidy(tree)[1])
 
 
 if __name__ == "__main__":

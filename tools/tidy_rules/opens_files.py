@@ -168,8 +168,8 @@ def opens_files(tree):
         allowed = listed[path].count if path in listed else 0
         counts[path] = len(found)
         if len(found) > allowed:
-            for path_of, line, what in found:
-                yield Finding(path_of, line, f"{what}: files are opened through src/base "
+            for one in found:
+                yield Finding(path, one.line, f"{one.text}: files are opened through src/base "
                               f"(open.h, folder.h, file.h, mapping.h, paths.h); {allowed} allowed")
     for path, one in listed.items():
         if counts[path] < one.count:

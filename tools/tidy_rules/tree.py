@@ -19,6 +19,8 @@ class Finding(NamedTuple):
     path: str
     line: int
     text: str
+    name: str = ""  # what an exception calls it; without one, by its path
+    count: int = 1  # what an exception counts of it
 
 
 class Tree:
