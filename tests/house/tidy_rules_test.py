@@ -54,6 +54,10 @@ def opens(line):
     return {"src/a/a.cc": f"int f() {{\n  {line}\n}}\n"}
 
 
+def class_of(methods, more=""):
+    return "class A {\n" + "  int f();\n" * methods + more + "};\n"
+
+
 def function(lines):
     return "int f(int x) {\n" + "  x++;\n" * (lines - 2) + "}\n"
 
@@ -74,6 +78,33 @@ CASES = {
     "function-length": [
         ({"src/a/a.cc": function(70)}, {"src/a/a.cc": function(71)}, "f has 71 lines"),
         ({"src/a/a.cc": "int a;\n"}, {"src/a/a.cc": "int f() { {\n"}, "cannot be told apart"),
+    ],
+    "class-methods": [
+        ({"src/a/a.h": class_of(40, " private:\n  A() = default;\n  A(const A&) = delete;\n"
+                                "  friend int f();\n  std::function<int()> g = [] { return 1; };\n"
+                                "  int (*h)(int);\n  int i = f();\n  using F = int();\n"
+                                "  class B {\n    int f();\n  };\n")},
+         {"src/a/a.h": class_of(40, " private:\n  A();\n")}, "A declares 41 member functions"),
+        *(({"src/a/a.h": class_of(39, f"  {line}\n")}, {"src/a/a.h": class_of(40, f"  {line}\n")},
+           "declares 41") for line in (
+               "~A() noexcept(false);", "A& operator=(A&& a) noexcept;",
+               "template <class T> T g();",
+               "static Result<std::function<void(int)>> g();", "A() : a_(1), b_{2} {}",
+               "[[nodiscard]] virtual int g(int a = f(1), int b = {}) const = 0;")),
+        ({"src/a/a.h": class_of(38, "  int g(), h(int a);\n")},
+         {"src/a/a.h": class_of(39, "  int g(), h(int a);\n")}, "declares 41"),
+        ({"src/a/a.h": f"namespace tracewell::a {{\n{class_of(41)}}}\n",
+          "tools/tidy.ratchet": "class-methods a::A 41\n"},
+         {"src/a/a.h": f"namespace tracewell::a {{\n{class_of(42)}}}\n"}, "a::A declares 42"),
+    ],
+    "class-files": [
+        ({"src/a/a.h": class_of(4), **{f"src/a/{i}.cc": "int A::f() {\n}\n" for i in range(3)},
+          "src/a/b.cc": "int x = A::f();\nint B::f() {\n}\nint g() {\n  return A::f();\n}\n"},
+         {"src/a/c.cc": "std::vector<int (*)()> A::f() {\n}\n"}, "A is defined in 4 files"),
+        ({"src/a/a.h": "namespace tracewell {\nstruct A { struct B { int f(); }; };\n}\n",
+          "tools/tidy.ratchet": "class-files A::B 4\n",
+          **{f"src/a/{i}.cc": "namespace tracewell {\nint A::B::f() {\n}\n}\n" for i in range(4)}},
+         {"tools/tidy.ratchet": "\n"}, "A::B is defined in 4 files, at most 3: src/a/0.cc"),
     ],
     "own-header": [
         ({"src/a/a.h": "", "src/a/a.cc": "// A\n#include \"a/a.h\"\n#include <map>\n",
