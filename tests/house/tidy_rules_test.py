@@ -54,6 +54,10 @@ def opens(line):
     return {"src/a/a.cc": f"int f() {{\n  {line}\n}}\n"}
 
 
+def files(folder, count):
+    return {f"{folder}/{number}.cc": "" for number in range(count)}
+
+
 def class_of(methods, more=""):
     return "class A {\n" + "  int f();\n" * methods + more + "};\n"
 
@@ -105,6 +109,23 @@ CASES = {
           "tools/tidy.ratchet": "class-files A::B 4\n",
           **{f"src/a/{i}.cc": "namespace tracewell {\nint A::B::f() {\n}\n}\n" for i in range(4)}},
          {"tools/tidy.ratchet": "\n"}, "A::B is defined in 4 files, at most 3: src/a/0.cc"),
+    ],
+    "folder-files": [
+        ({**files("src/a", 40), "src/a/b/c.cc": "", **files("src/agent/packets", 50),
+          "docs/a.md": "", **files("docs/b", 41), "src/cli/commands.def": 'COMMAND(0, f, "a")\n',
+          **files("src/cli", 40)},
+         {"src/a/a.h": ""}, "src/a:1: 41 files"),
+        ({**files("src/formats", 39), "src/formats/formats.def": "FORMAT(a)\n",
+          "src/formats/a.cc": ""}, {"src/formats/formats.def": "FORMAT(b)\n"}, "41 files"),
+        ({**files("tests/a", 41), "tools/tidy.ratchet": "folder-files tests/a 41\n"},
+         {"tests/a/a.py": ""}, "tests/a:1: 42 files"),
+    ],
+    "command-lines": [
+        ({"src/cli/commands.def": 'COMMAND(a, a, "a")\nCOMMAND(b, b, "b")\n',
+          "src/cli/a.cc": "\n" * 200, "src/cli/p/b.h": "\n" * 200, "src/cli/a.md": "\n"},
+         {"src/cli/p/b.h": "\n" * 201}, "401 lines for 2 commands, 201 each"),
+        ({}, {"src/cli/commands.def": 'COMMAND(a, a, "a")\nHIDDEN_COMMAND(b, b, "b")\n',
+              "src/cli/b.cc": "\n" * 201}, "201 each"),
     ],
     "own-header": [
         ({"src/a/a.h": "", "src/a/a.cc": "// A\n#include \"a/a.h\"\n#include <map>\n",
@@ -284,6 +305,14 @@ class ScriptMode(unittest.TestCase):
             (tree.root / "tests/a/b.sh").chmod(0o755)
             self.assertIn("tests/a/b.sh:1: is executable",
                           tree.run("tidy", "--rule", "script-mode")[1])
+
+
+class FolderFiles(unittest.TestCase):
+    def test_scripts_that_are_tests_do_not_count(self):
+        with SmallTree({f"tests/a/{number}.py": "" for number in range(41)}) as tree:
+            self.assertIn("41 files", tree.run("tidy", "--rule", "folder-files")[1])
+            (tree.root / "tests/a/1.py").chmod(0o755)
+            self.assertEqual(tree.run("tidy", "--rule", "folder-files"), (0, ""))
 
 
 class Ratchet(unittest.TestCase):
