@@ -58,6 +58,12 @@ def files(folder, count):
     return {f"{folder}/{number}.cc": "" for number in range(count)}
 
 
+def inclusions(*rows):
+    """Of `a/a.h b/b.h`, the first includes the others."""
+    return {f"src/{row.split()[0]}": "".join(f'#include "{header}"\n'
+                                             for header in row.split()[1:]) for row in rows}
+
+
 def class_of(methods, more=""):
     return "class A {\n" + "  int f();\n" * methods + more + "};\n"
 
@@ -109,6 +115,24 @@ CASES = {
           "tools/tidy.ratchet": "class-files A::B 4\n",
           **{f"src/a/{i}.cc": "namespace tracewell {\nint A::B::f() {\n}\n}\n" for i in range(4)}},
          {"tools/tidy.ratchet": "\n"}, "A::B is defined in 4 files, at most 3: src/a/0.cc"),
+    ],
+    "include-circles": [
+        ({**inclusions("a/a.h b/b.h", "b/b.h b/c.h", "b/b.cc b/b.h b/c.h", "b/c.cc b/c.h")},
+         {"src/b/c.cc": '#include "b/c.h"\n#include "b/b.h"\n'},
+         "src/b/b:1: 2 files include each other in a circle, as b/b -> b/c -> b/b: what"),
+        ({**inclusions("a/a.h a/b.h", "a/b.h a/c.def", "a/c.h"), "src/a/c.def": ""},
+         inclusions("a/c.h a/a.h", "a/b.h a/c.h"), "a/a -> a/b -> a/c -> a/a"),
+        ({**inclusions("a/a.h a/b.h", "a/b.h a/a.h", "a/c.h a/a.h"),
+          "tools/tidy.ratchet": "include-circles src/a 2\n"},
+         inclusions("a/b.h a/c.h a/a.h"), "3 files include each other"),
+    ],
+    "call-circles": [
+        ({"src/a/a.c": "int f(void) {\n  return g();\n}\nstatic int h(void) {\n}\n",
+          "src/a/b.c": "int g(void) {\n  /* f() */ return h();\n}\n"
+                       "static int h(void) {\n}\n",
+          "src/a/c.c": "int i(void) {\n  return f();\n}\nstatic int g(void) {\n}\n"},
+         {"src/a/b.c": "int g(void) {\n  return f();\n}\n"},
+         "src/a/a.c:1: 2 files call each other in a circle, as a/a.c -> a/b.c -> a/a.c"),
     ],
     "folder-files": [
         ({**files("src/a", 40), "src/a/b/c.cc": "", **files("src/agent/packets", 50),
