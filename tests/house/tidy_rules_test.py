@@ -151,6 +151,18 @@ CASES = {
         ({}, {"src/cli/commands.def": 'COMMAND(a, a, "a")\nHIDDEN_COMMAND(b, b, "b")\n',
               "src/cli/b.cc": "\n" * 201}, "201 each"),
     ],
+    "printing-headers": [
+        ({"src/cli/a.h": "void f(std::ostream& out);\n", "src/a/a.cc": "FILE* f = stdout;\n",
+          "src/a/a.h": "// to std::ostream and stdout\nclass FILE;\n",
+          "src/formats/json_tree.h": "using Json = nlohmann::json;\n"},
+         {"src/a/a.h": "class A {\n  void f(std::ostream& out);\n};\n"},
+         "src/a/a.h:2: std::ostream in a header below cli/"),
+        *(({}, {"src/a/a.h": f"{line}\n"}, said) for line, said in (
+            ("FILE *f();", "FILE in"), ("inline void f() { fmt::print(a); }", "fmt::print in"),
+            ("void f(const nlohmann::json& a);", "nlohmann in"),
+            ("#include <nlohmann/json.hpp>", "nlohmann/json.hpp in"),
+            ('#include "formats/json_tree.h"', "formats/json_tree.h in"))),
+    ],
     "own-header": [
         ({"src/a/a.h": "", "src/a/a.cc": "// A\n#include \"a/a.h\"\n#include <map>\n",
           "src/a/b.cc": "#include <map>\n"},
