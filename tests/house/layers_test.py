@@ -29,6 +29,15 @@ BAD = [
     ({"src/machine/a.cc": "#include <re2/re2.h>\n"}, "only filter may include"),
     ({"src/other/a.cc": "\n"}, "other is not in LAYERS"),
     ({"LAYERS": "model : base\nbase :\n"}, "base must stand above model"),
+    ({"LAYERS": "base : model\nmodel : base\n"}, "model must stand above base"),
+    ({"LAYERS": "base :\nmodel : model\n"}, "model must stand above model"),
+    ({"src/machine/a.cc": '#include "cli/a.h"\n', "src/cli/a.h": "\n"},
+     "machine includes cli/a.h: no arrow leads into cli/"),
+    ({"LAYERS": GOOD["LAYERS"] + "view : cli\n"}, "view may not name cli: no arrow leads into"),
+    ({"LAYERS": GOOD["LAYERS"] + "view : *\n", "src/view/a.cc": '#include "cli/a.h"\n',
+      "src/cli/a.h": "\n"}, "view includes cli/a.h: no arrow"),
+    ({"LAYERS": GOOD["LAYERS"] + "view : base\n", "src/cli/main.cc": '#include "view/a.h"\n',
+      "src/view/a.h": "\n"}, "cli may not include view"),
     ({"LAYERS": "base\n"}, "not `room : rooms`"),
 ]
 
