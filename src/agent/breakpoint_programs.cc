@@ -138,7 +138,7 @@ void BreakpointPrograms::attend(Say notice, Say print) {
   bytes_ = 0;
   for (const auto& [key, entry] : std::exchange(entries_, {})) {
     const auto& [pid, kind, address] = key;
-    (void)target_.breakpoints()->remove(pid, kind, address, 1);
+    best_effort(target_.breakpoints()->remove(pid, kind, address, 1));
   }
 }
 

@@ -65,7 +65,7 @@ bool BufferFile::is_there() const {
 }
 
 void BufferFile::remove() {
-  if (!kept_ && fd_.valid() && is_there()) (void)place_.folder.remove(place_.name);
+  if (!kept_ && fd_.valid() && is_there()) best_effort(place_.folder.remove(place_.name));
 }
 
 }  // namespace tracewell::agent

@@ -48,7 +48,7 @@ Engine::Engine(target::Target& target, Clock clock)
     : target_(target), own_clock_(!clock), clock_(own_clock_ ? system_clock() : std::move(clock)) {
   TW_CHECK(target_.trace_sites() != nullptr);
   target_.trace_sites()->set_handler(this);
-  static_cast<void>(buffer_.resize(TraceBuffer::kBytesDefault));  // else: a size of 0, as reported
+  best_effort(buffer_.resize(TraceBuffer::kBytesDefault), "else its size is 0, as is reported");
 }
 
 Engine::~Engine() {
@@ -245,7 +245,7 @@ void Engine::let_go(target::Pid pid) {
 void Engine::end_run(Stop reason, uint32_t tracepoint) {
   end_fast();
   running_ = false;
-  static_cast<void>(settle());  // it is defined, and was not live
+  best_effort(settle(), "it is defined, and was not live");
   stop_ = reason;
   stop_tracepoint_ = tracepoint;
   stop_us_ = now_us();

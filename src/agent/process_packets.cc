@@ -59,7 +59,7 @@ Status kill_one(Session& session, target::Pid pid) {
 
 void kill_all(Session& session) {
   for (const target::ProcessInfo& process : session.target.processes())
-    (void)kill_one(session, process.pid);
+    best_effort(kill_one(session, process.pid));
 }
 
 Status detach_one(Session& session, target::Pid pid) {

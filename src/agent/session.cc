@@ -49,7 +49,7 @@ void Session::ask_for_nothing() {
   }
   if (auto* calls = target.system_calls())
     for (const target::ProcessInfo& process : target.processes())
-      (void)calls->catch_system_calls(process.pid, false, {});
+      best_effort(calls->catch_system_calls(process.pid, false, {}));
 }
 
 Session::~Session() {
@@ -119,7 +119,7 @@ void Session::on_interrupt() {
   }
   const bool answered =
       !running_ && last_stop && last_stop->kind == target::StopEvent::Kind::Interrupted;
-  if ((!answered || non_stop.on) && !target.processes().empty()) (void)target.interrupt();
+  if ((!answered || non_stop.on) && !target.processes().empty()) best_effort(target.interrupt());
 }
 
 void Session::on_packet(std::string packet) {
@@ -130,7 +130,7 @@ void Session::on_packet(std::string packet) {
     settle_selection();
   }
   if (!running_ || packet == "vCtrlC") return handle(packet);
-  if (packet == "k") (void)target.interrupt();
+  if (packet == "k") best_effort(target.interrupt());
   if (waiting_.size() == kWaitingMax) return cut_off();
   waiting_.push_back(std::move(packet));
 }

@@ -93,7 +93,7 @@ Status Session::set_non_stop(bool on) {
   non_stop.to_sample.clear();
   non_stop.says_signals = false;
   if (on) {
-    (void)let_others_run();
+    best_effort(let_others_run());
     if (last_stop && last_stop->kind != StopEvent::Kind::Exited &&
         last_stop->kind != StopEvent::Kind::Signalled)
       non_stop.stops[last_stop->tid] = *last_stop;
@@ -161,7 +161,7 @@ std::map<target::Tid, StopEvent> Session::leave_as_is() {
   for (const target::ThreadInfo& thread : target.threads(0))
     if (thread.sampled) actions.push_back({.tid = thread.tid});
   for (const target::ResumeAction& action : actions) non_stop.stops.erase(action.tid);
-  if (!actions.empty()) (void)target.resume(actions);
+  if (!actions.empty()) best_effort(target.resume(actions));
   return std::move(non_stop.stops);
 }
 

@@ -141,7 +141,7 @@ void Session::on_event(const StopEvent& told) {
 bool Session::absorb(const StopEvent& event) {
   if (!is_unknown(event, client)) return false;
   if (event.child_pid != 0)
-    if (auto* processes = target.process_control()) (void)processes->detach(event.child_pid);
+    if (auto* processes = target.process_control()) best_effort(processes->detach(event.child_pid));
   if (event.child_pid != 0) forget_breakpoints(event.child_pid);
   threads_changed();
   // A thread that exec() ended must not be named again.
@@ -202,13 +202,13 @@ Status Session::set_breakpoint(target::Pid pid, const rsp::BreakpointRequest& re
   using Kind = target::Breakpoints::Kind;
   if (breakpoint_kind(request.type) != Kind::Software) return {};
   for (const target::Pid child : non_stop.queue.forks_of(pid))
-    (void)set_one_breakpoint(child, request);
+    best_effort(set_one_breakpoint(child, request));
   const auto size = static_cast<uint32_t>(request.kind);
   for (const target::UntoldFork& fork : target.untold_forks()) {
     if (fork.creator != pid) continue;
     auto* const all = target.breakpoints();
-    if (request.insert) (void)all->insert(fork.pid, Kind::Software, request.address, size);
-    else (void)all->remove(fork.pid, Kind::Software, request.address, size);
+    if (request.insert) best_effort(all->insert(fork.pid, Kind::Software, request.address, size));
+    else best_effort(all->remove(fork.pid, Kind::Software, request.address, size));
   }
   return {};
 }
@@ -252,7 +252,7 @@ void Session::inherit_breakpoints(const StopEvent& event) {
                             : Status(too_many_breakpoints());
   if (status) return inserted_.insert(copies.begin(), copies.end());
   for (const Inserted& copy : copies)
-    (void)target.breakpoints()->remove(copy.pid, copy.kind, copy.address, copy.size);
+    best_effort(target.breakpoints()->remove(copy.pid, copy.kind, copy.address, copy.size));
   const std::string line = fmt::format(
       "Process {}, a child of {}, has {}: {}", event.child_pid, event.pid,
       event.kind == StopEvent::Kind::Fork ? "none of its breakpoints"
@@ -271,7 +271,7 @@ void Session::remove_breakpoints() {
   for (const Inserted& entry : inserted_) {
     if (options.programs->persists(entry.pid, entry.kind, entry.address)) continue;
     options.programs->remove(entry.pid, entry.kind, entry.address);
-    (void)target.breakpoints()->remove(entry.pid, entry.kind, entry.address, entry.size);
+    best_effort(target.breakpoints()->remove(entry.pid, entry.kind, entry.address, entry.size));
   }
   inserted_.clear();
 }

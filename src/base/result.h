@@ -93,6 +93,11 @@ class [[nodiscard]] Result<void> {
 
 using Status = Result<void>;
 
+/// Drops a Status or a Result on purpose: what was tried helps when it succeeds, and nothing can be
+/// done, or nobody told, when it does not. `why` says so where the place does not show it.
+template <class T>
+void best_effort(const Result<T>& /*dropped*/, std::string_view /*why*/ = {}) {}
+
 }  // namespace tracewell
 
 #define TW_CONCAT_(a, b) a##b

@@ -73,7 +73,7 @@ Result<NotesTurn> NotesTurn::take(const Place& notes, const std::string& path) {
 
 NotesTurn::~NotesTurn() {
   // Before it is unlocked: so nobody else holds it when it goes.
-  if (file_.valid()) static_cast<void>(at_.folder.remove(at_.name));
+  if (file_.valid()) best_effort(at_.folder.remove(at_.name));
 }
 
 }  // namespace tracewell::cli

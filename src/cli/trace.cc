@@ -277,7 +277,7 @@ Status start(hooks::Control& control, const hooks::SessionOptions& session) {
   TW_RETURN_IF_ERROR(hooks::start_session(control, session));
   if (session.buffering != hooks::Buffering::Alternate) return {};
   Status status = hooks::start_collector(control, session.channel);
-  if (!status.ok()) static_cast<void>(hooks::stop_session(control, session.channel));
+  if (!status.ok()) best_effort(hooks::stop_session(control, session.channel));
   return status;
 }
 
@@ -302,7 +302,7 @@ Result<int> trace_in_foreground(hooks::Control& control, const hooks::SessionOpt
   TW_RETURN_IF_ERROR(start(control, session));
   auto guard = hooks::SessionGuard::start(control, session.channel);
   if (!guard.ok()) {
-    static_cast<void>(hooks::stop_session(control, session.channel));
+    best_effort(hooks::stop_session(control, session.channel));
     return std::move(guard).error();
   }
   tell_unseen_programs();

@@ -171,8 +171,8 @@ void TracebufferWalker::add_event(Batch& batch, uint64_t at) {
     event.body = Lost{1, "a newer frame took its place while it was read"};
     return;
   }
-  (void)rsp::expand_blocks(compact_, entries_.header().register_block_bytes, entries_.endian(),
-                           data_);
+  best_effort(rsp::expand_blocks(compact_, entries_.header().register_block_bytes,
+                                 entries_.endian(), data_));
   event.body = frame_of(batch, data_, entry->shape, entry->pc, entries_);
   event.time_ns = entry->time_ns;
   event.tid = static_cast<uint64_t>(static_cast<uint32_t>(entry->tid));

@@ -46,7 +46,7 @@ void on_D(Session& session, std::string_view body, Reply& reply) {
   if (session.traces_alone() && session.trace->control()->traced() == *pid) {
     if (has_others(session, *pid)) return refuse_to_stay(session, *pid, reply);
     session.notice("Disconnected tracing in effect, staying attached to the process");
-    if (session.non_stop.on) (void)session.set_non_stop(false);
+    if (session.non_stop.on) best_effort(session.set_non_stop(false));
     session.run_on(false);
     reply.ok();
     return session.finish();

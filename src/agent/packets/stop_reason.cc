@@ -6,7 +6,7 @@ namespace tracewell::agent {
 
 void on_stop_reason(Session& session, std::string_view, Reply& reply) {
   using Kind = target::StopEvent::Kind;
-  if (session.non_stop.on && !session.non_stop.confirmed) (void)session.set_non_stop(false);
+  if (session.non_stop.on && !session.non_stop.confirmed) best_effort(session.set_non_stop(false));
   if (session.non_stop.on) {
     reply.text(session.report_anew());
     return;

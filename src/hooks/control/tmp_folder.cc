@@ -83,7 +83,7 @@ class Turn {
       own_ = std::make_unique<Folder>(std::move(folder));
       return {};
     }
-    static_cast<void>(tmp_.remove_folder(name_));
+    best_effort(tmp_.remove_folder(name_));
     if (locked || wrong == EWOULDBLOCK) return {};
     return errno_error(wrong, "cannot lock " + printable(tmp_.path_of(name_)));
   }
@@ -91,7 +91,7 @@ class Turn {
   /// It loses its name first, so that nobody takes it for one that was left.
   void end() {
     if (!own_) return;
-    static_cast<void>(tmp_.remove_folder(name_));
+    best_effort(tmp_.remove_folder(name_));
     unlock(*own_);
     own_.reset();
   }
@@ -111,7 +111,7 @@ class Turn {
         folder->call(name);
         return std::optional(*std::move(folder));
       }
-      static_cast<void>(tmp_.remove_folder(name));
+      best_effort(tmp_.remove_folder(name));
       unlock(*folder);
     }
     return std::optional<Folder>();

@@ -142,7 +142,7 @@ Result<Folder> make_log_folder(const std::string& path, const std::string& old) 
   TW_ASSIGN_OR_RETURN(const std::vector<std::string> there, log->names());
   if (!there.empty()) return exchanged(parent, name);
   if (const auto rings = log->make_inside(kRingsName, true); !rings.ok()) {
-    static_cast<void>(remove_log(parent, name, *log));
+    best_effort(remove_log(parent, name, *log));
     return rings.error();
   }
   TW_RETURN_IF_ERROR(parent.sync());

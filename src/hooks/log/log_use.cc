@@ -123,6 +123,6 @@ bool is_claimed_by(const Folder& log, const std::string& control) {
   return control_of(log) == control;
 }
 
-void release_log(const Folder& log) { static_cast<void>(log.remove(kLockName)); }
+void release_log(const Folder& log) { best_effort(log.remove(kLockName)); }
 
 }  // namespace tracewell::hooks

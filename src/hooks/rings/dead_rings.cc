@@ -346,7 +346,7 @@ Status put_ring(const DeadRing& ring, const Folder& rings) {
   TW_ASSIGN_OR_RETURN(const UniqueFd fd, rings.open_own(partial, Folder::Make::New));
   Status status = write_ring(ring, fd.get(), rings.path_of(partial));
   if (status.ok()) status = rings.rename(partial, name);
-  if (!status.ok()) static_cast<void>(rings.remove(partial));
+  if (!status.ok()) best_effort(rings.remove(partial));
   return status;
 }
 

@@ -144,7 +144,7 @@ void forget_dead_losses(const Control& control) {
     });
     const bool is_to_be_told = of_components && dumpable.contains(losses.pid);
     if (!is_waited_for(control, losses) && !is_to_be_told && !lives(name, losses))
-      static_cast<void>(folder.remove(name));
+      best_effort(folder.remove(name));
   };
   for_each_losses(parent_of(control.path()), forget);
 }

@@ -204,7 +204,7 @@ Status start_session(Control& control, const SessionOptions& options) {
   if (status.ok()) return {};
   // Nothing was recorded, and what is left would be in the way of the next try.
   channel.active = 0;
-  static_cast<void>(remove_log_folder(log));
+  best_effort(remove_log_folder(log));
   return status;
 }
 

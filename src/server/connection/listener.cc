@@ -270,7 +270,7 @@ class UnixListener final : public Listener {
       : fd_(std::move(fd)), folder_(std::move(folder)), name_(name), path_(std::move(path)) {}
   ~UnixListener() override {
     const auto there = folder_.facts_of_name(name_);
-    if (made_ && there && there->is_same(*made_)) (void)folder_.remove(name_);
+    if (made_ && there && there->is_same(*made_)) best_effort(folder_.remove(name_));
   }
   /// False: what has the name is not what was bound to it.
   bool is_there() {
@@ -380,7 +380,7 @@ Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, bool for_
                                "another name",
                                path, user_name(place.facts.owner)),
                    {}};
-    (void)folder.remove(place.name);
+    best_effort(folder.remove(place.name));
   }
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return errno_error("Can't open socket");

@@ -102,7 +102,7 @@ void ServerLoop::pass_by(const StopEvent& event) {
   running_ = false;
   witness(event);
   if (event.child_pid != 0 && target_.process_control())
-    (void)target_.process_control()->detach(event.child_pid);
+    best_effort(target_.process_control()->detach(event.child_pid));
   std::vector<target::ResumeAction> actions;
   for (const target::ThreadInfo& thread : target_.threads(0)) {
     const bool gets_signal = event.kind == StopEvent::Kind::Signal && thread.tid == event.tid;
@@ -123,7 +123,7 @@ void ServerLoop::pass_by(const StopEvent& event) {
 void ServerLoop::stop_target() {
   end_alone();
   if (!running_) return;
-  (void)target_.interrupt();
+  best_effort(target_.interrupt());
   while (running_) {
     auto event = target_.wait();
     if (!event) return give_up(event.error());
@@ -260,7 +260,7 @@ void ServerLoop::part(agent::Session& session) {
   const bool vanished = !said_goodbye && !done && !link_.quitting();
   const bool non_stop = session.non_stop.on;
   if (non_stop && vanished) leave_alone(session);
-  else if (non_stop) (void)session.set_non_stop(false);
+  else if (non_stop) best_effort(session.set_non_stop(false));
   running_ = !alone_ && session.running();
   if (link_.quitting()) return;
   if (vanished && !non_stop) {
@@ -312,11 +312,11 @@ void ServerLoop::let_all_go() {
     if (trace_ && trace_->control()) trace_->control()->let_go(process.pid);
     if (process.attached || spare) {
       notice(fmt::format("Detaching process(es): {}", process.pid));
-      (void)control->detach(process.pid);
+      best_effort(control->detach(process.pid));
       runs_on();
     } else {
       notice(fmt::format("Killing process(es): {}", process.pid));
-      (void)control->kill(process.pid);
+      best_effort(control->kill(process.pid));
     }
   }
 }

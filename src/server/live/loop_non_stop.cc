@@ -24,7 +24,7 @@ bool lets_go_on(target::Target& target, const StopEvent& event) {
 /// their program run on as a whole.
 void ServerLoop::leave_alone(agent::Session& session) {
   if (session.traces_alone() || session.commands_alone()) {
-    (void)session.set_non_stop(false);
+    best_effort(session.set_non_stop(false));
     return session.on_disconnect(true);
   }
   stops_ = session.leave_as_is();
@@ -55,14 +55,14 @@ void ServerLoop::note_alone(const StopEvent& event) {
 /// A program that was found running, and runs, is to be found so by the next debugger, too.
 void ServerLoop::run_alone() {
   if (!running_ || !options_.session.samples) return;
-  (void)target_.non_stop()->set_non_stop(true);
+  best_effort(target_.non_stop()->set_non_stop(true));
   alone_ = true;
   running_ = false;
 }
 
 void ServerLoop::end_alone() {
   if (!std::exchange(alone_, false)) return;
-  (void)target_.non_stop()->set_non_stop(false);
+  best_effort(target_.non_stop()->set_non_stop(false));
   stops_.clear();
 }
 
