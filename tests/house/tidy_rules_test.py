@@ -134,6 +134,17 @@ CASES = {
          {"src/a/b.c": "int g(void) {\n  return f();\n}\n"},
          "src/a/a.c:1: 2 files call each other in a circle, as a/a.c -> a/b.c -> a/a.c"),
     ],
+    "dropped-results": [
+        ({"src/a/a.cc": "void f(int unused) {\n  (void)unused;\n  best_effort(g(), \"why\");\n"
+                        "  static_cast<void>(unused);\n  (void)a, (void)b;\n}\n",
+          "src/a/a.c": "int main(void) {\n  int (*f)(void) = h; /* (void)g() */\n}\n"},
+         {"src/a/a.c": "void f(void) {\n  (void)g(1);\n}\n"}, "src/a/a.c:2: drops what a call"),
+        *(({"src/a/a.cc": f"void f() {{\n  (void)g();\n  {line}\n}}\n",
+            "tools/tidy.ratchet": "dropped-results src/a 2\n"},
+           {"src/a/b/b.cc": f"void h() {{\n  {line}\n}}\n"}, "src/a/b/b.cc:2: drops") for line in (
+               "(void)!::write(fd, a, 1);", "if (a) (void)b->c.d(1, 2);", "static_cast<void>(g());",
+               "(void)std::visit([&] { return 1; }, a);", "(void)(g());", "(void)*g();")),
+    ],
     "folder-files": [
         ({**files("src/a", 40), "src/a/b/c.cc": "", **files("src/agent/packets", 50),
           "docs/a.md": "", **files("docs/b", 41), "src/cli/commands.def": 'COMMAND(0, f, "a")\n',
