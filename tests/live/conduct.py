@@ -11,6 +11,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from parts import chosen  # noqa: E402
 from replay_common import check, folder, gdb, need, same  # noqa: E402
 from serve_common import on_port  # noqa: E402
 from trace_common import INFERIORS, need_fast_tracepoints, records  # noqa: E402
@@ -152,11 +153,9 @@ def its_stacks_are_small(work):
 def main():
     need_fast_tracepoints()
     need("gdb")
-    for part in (it_confines_itself, it_has_no_clock, it_shares_its_descriptors, it_handles_faults,
-                 it_wants_alignment, it_shares_its_memory, its_stacks_are_small):
-        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
-            continue
-        print(part.__name__, flush=True)
+    for part in chosen((it_confines_itself, it_has_no_clock, it_shares_its_descriptors,
+                        it_handles_faults, it_wants_alignment, it_shares_its_memory,
+                        its_stacks_are_small)):
         with folder() as work:
             part(work)
 

@@ -15,6 +15,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from parts import chosen  # noqa: E402
 from rsp_client import Client, bias, code, status, symbols, wait_until  # noqa: E402
 from serve_client import Client as Speaker  # noqa: E402
 from serve_common import TRACEWELL, Server, check, folder, same, server  # noqa: E402
@@ -178,12 +179,9 @@ def a_start_that_gets_nowhere():
 
 
 def main():
-    for part in (a_call_is_not_made_another, filters_stay_on, exec_in_a_step,
-                 many_in_long_hits, many_signals_wait, a_trap_that_never_comes,
-                 a_start_that_gets_nowhere):
-        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
-            continue
-        print(part.__name__, flush=True)
+    for part in chosen((a_call_is_not_made_another, filters_stay_on, exec_in_a_step,
+                        many_in_long_hits, many_signals_wait, a_trap_that_never_comes,
+                        a_start_that_gets_nowhere)):
         part()
 
 

@@ -12,6 +12,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from parts import chosen  # noqa: E402
 from replay_common import TRACEWELL, check, folder, gdb, need, same  # noqa: E402
 from serve_common import on_port  # noqa: E402
 from trace_common import INFERIORS, need_fast_tracepoints, records  # noqa: E402
@@ -105,10 +106,7 @@ def of_short_instructions(work):
 def main():
     need_fast_tracepoints()
     need("gdb")
-    for part in (places_that_are_none, what_is_no_fast_one, of_short_instructions):
-        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
-            continue
-        print(part.__name__, flush=True)
+    for part in chosen((places_that_are_none, what_is_no_fast_one, of_short_instructions)):
         with folder() as work:
             part(work)
 

@@ -15,6 +15,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from parts import chosen  # noqa: E402
 from replay_common import TRACEWELL, check, folder, gdb, need, same  # noqa: E402
 from serve_common import on_port  # noqa: E402
 from trace_common import INFERIORS, line_of, need_fast_tracepoints, records  # noqa: E402
@@ -237,11 +238,8 @@ def attached(work):
 def main():
     need_fast_tracepoints()
     need("gdb")
-    for part in (storm, at_the_edge, while_it_faults, in_handlers, of_many_threads,
-                 runs_again, attached):
-        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
-            continue
-        print(part.__name__, flush=True)
+    for part in chosen((storm, at_the_edge, while_it_faults, in_handlers, of_many_threads,
+                        runs_again, attached)):
         with folder() as work:
             part(work)
 

@@ -12,6 +12,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from parts import chosen  # noqa: E402
 from replay_common import check, folder, gdb, need, same  # noqa: E402
 from rsp_client import Client, bias, symbols  # noqa: E402
 from serve_common import on_port  # noqa: E402
@@ -161,11 +162,9 @@ def run_of_many(client, place):
 def main():
     need_fast_tracepoints()
     need("gdb")
-    for part in (it_keeps_handlers, it_keeps_them_inside_of_the_handler, there_is_none_to_keep,
-                 others_block_nothing, memory_comes_and_goes, one_after_the_other):
-        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
-            continue
-        print(part.__name__, flush=True)
+    for part in chosen((it_keeps_handlers, it_keeps_them_inside_of_the_handler,
+                        there_is_none_to_keep, others_block_nothing, memory_comes_and_goes,
+                        one_after_the_other)):
         with folder() as work:
             part(work)
 

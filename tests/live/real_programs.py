@@ -19,6 +19,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from parts import chosen  # noqa: E402
 from replay_common import check, folder, gdb, need, same  # noqa: E402
 from serve_common import on_port  # noqa: E402
 
@@ -223,10 +224,7 @@ def main():
     if missing:
         print(f"skipped: not here: {' '.join(missing)}; tools/install_deps programs installs them")
         return
-    for part in (redis, nginx, sqlite, python):
-        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
-            continue
-        print(part.__name__, flush=True)
+    for part in chosen((redis, nginx, sqlite, python)):
         with folder() as work:
             os.chmod(work, 0o755)
             part(work)

@@ -10,6 +10,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from parts import chosen  # noqa: E402
 from replay_common import check, folder, gdb, need, same  # noqa: E402
 from serve_common import on_port  # noqa: E402
 from trace_common import INFERIORS, need_fast_tracepoints  # noqa: E402
@@ -89,10 +90,7 @@ def all_around_are_fast(work):
 def main():
     need_fast_tracepoints()
     need("gdb")
-    for part in (all_inside_are_refused, all_around_are_fast):
-        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
-            continue
-        print(part.__name__, flush=True)
+    for part in chosen((all_inside_are_refused, all_around_are_fast)):
         with folder() as work:
             part(work)
 

@@ -11,6 +11,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from parts import chosen  # noqa: E402
 from replay_common import check, folder, gdb, need, same  # noqa: E402
 from serve_common import on_port  # noqa: E402
 from trace_common import INFERIORS, need_fast_tracepoints, records  # noqa: E402
@@ -84,10 +85,7 @@ def it_loads_it_again(work):
 def main():
     need_fast_tracepoints()
     need("gdb")
-    for part in (it_writes_over_it, it_has_other_code_there, it_loads_it_again):
-        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
-            continue
-        print(part.__name__, flush=True)
+    for part in chosen((it_writes_over_it, it_has_other_code_there, it_loads_it_again)):
         with folder() as work:
             part(work)
 

@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from lone_program import PROGRAM, STAND, Lone  # noqa: E402
+from parts import chosen  # noqa: E402
 from rsp_client import Client, bias, children_of, status, wait_until  # noqa: E402
 from serve_client import frame  # noqa: E402
 from serve_common import TRACEWELL, Server  # noqa: E402
@@ -463,12 +464,10 @@ def who_means_it():
 
 
 def main():
-    for part in (shows_one_moment, nothing_is_changed, is_let_go_on_once,
-                 is_asked_twice, breakpoints_wait, signals_reach_the_program, signals_wait,
-                 forks_go_on, forks_wait, execs_are_told,
-                 ends_are_told, clients_leave, all_stop, traced_meanwhile, traced_alone,
-                 who_means_it):
-        print(part.__name__, flush=True)
+    for part in chosen((shows_one_moment, nothing_is_changed, is_let_go_on_once, is_asked_twice,
+                        breakpoints_wait, signals_reach_the_program, signals_wait, forks_go_on,
+                        forks_wait, execs_are_told, ends_are_told, clients_leave, all_stop,
+                        traced_meanwhile, traced_alone, who_means_it)):
         part()
 
 

@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from gdb_mi import Gdb  # noqa: E402
 from lone_program import PROGRAM, Lone  # noqa: E402
+from parts import chosen  # noqa: E402
 from replay_common import folder  # noqa: E402
 from rsp_client import wait_until  # noqa: E402
 from serve_common import TRACEWELL, Server  # noqa: E402
@@ -149,8 +150,8 @@ def interrupted_is_stopped(work):
 
 def main():
     with folder() as work:
-        for part in (runs_while_symbols_are_read, breakpoints_are_met, interrupted_is_stopped):
-            print(part.__name__, flush=True)
+        for part in chosen((runs_while_symbols_are_read, breakpoints_are_met,
+                            interrupted_is_stopped)):
             part(work)
 
 

@@ -14,6 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from parts import chosen  # noqa: E402
 from rsp_client import bias, status, symbols, wait_until  # noqa: E402
 from serve_client import Client  # noqa: E402
 from serve_common import check, folder, same, server  # noqa: E402
@@ -128,10 +129,7 @@ def in_exec(where, running):
 
 
 def main():
-    for part in (in_the_tracers_call, with_a_hardware_breakpoint, in_exec):
-        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
-            continue
-        print(part.__name__, flush=True)
+    for part in chosen((in_the_tracers_call, with_a_hardware_breakpoint, in_exec)):
         with_a_server(part)
 
 

@@ -13,6 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from parts import chosen  # noqa: E402
 from serve_client import Client  # noqa: E402
 from serve_common import on_port  # noqa: E402
 from trace_common import (  # noqa: E402
@@ -286,10 +287,7 @@ def main():
     for kind, fast, parts in (("trace", "none", EITHER + STEPPING), ("trace", "all", EITHER),
                               ("ftrace", "asked", EITHER)):
         os.environ["TRACEWELL_FAST"] = fast
-        for part in parts:
-            if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
-                continue
-            print(kind, fast, part.__name__, flush=True)
+        for part in chosen(parts, kind, fast):
             with folder() as work:
                 part(work)
 

@@ -13,6 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import serve_client  # noqa: E402
+from parts import chosen  # noqa: E402
 from rsp_client import bias, status, symbols, wait_until  # noqa: E402
 from serve_common import TRACEWELL, Server, check, same  # noqa: E402
 from trace_common import INFERIORS  # noqa: E402
@@ -115,9 +116,8 @@ def code_that_others_run():
 
 
 def main():
-    for part in (a_process_that_has_the_id_now, nobody_is_left_to_stop,
-                 another_program_in_its_place, code_that_others_run):
-        print(part.__name__, flush=True)
+    for part in chosen((a_process_that_has_the_id_now, nobody_is_left_to_stop,
+                        another_program_in_its_place, code_that_others_run)):
         part()
 
 

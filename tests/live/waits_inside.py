@@ -16,6 +16,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from parts import chosen  # noqa: E402
 from rsp_client import Client, bias, symbols, wait_until  # noqa: E402
 from serve_common import TRACEWELL, Server, check, same  # noqa: E402
 from trace_common import INFERIORS, need_fast_tracepoints  # noqa: E402
@@ -234,10 +235,7 @@ PARTS = (its_supplier_passes, it_is_interrupted, it_is_let_on, seen_at_the_start
 
 def main():
     need_fast_tracepoints()
-    for part in PARTS:
-        if sys.argv[1:] and part.__name__ not in sys.argv[1:]:
-            continue
-        print(part.__name__, flush=True)
+    for part in chosen(PARTS):
         part()
 
 
