@@ -15,10 +15,9 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "target/ids.h"
 
 namespace tracewell::target {
-
-using Pid = int64_t;
 
 class FastSites {
  public:

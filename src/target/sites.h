@@ -9,13 +9,9 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "target/fast_sites.h"
+#include "target/ids.h"
 
 namespace tracewell::target {
-
-class FastSites;  // target/fast_sites.h
-
-using Pid = int64_t;
-using Tid = int64_t;
 
 /// A thread that stands at a tracepoint site. Valid only during the call that hands it out.
 class HitContext {
