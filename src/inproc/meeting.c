@@ -14,13 +14,10 @@ static char* put_text(char* at, const char* end, const char* text) {
   return at;
 }
 
-static char* put_number(char* at, const char* end, unsigned number) {
-  char digits[12];
-  int count = 0;
-  do digits[count++] = (char)('0' + number % 10);
-  while ((number /= 10) != 0);
-  while (count > 0 && at < end) *at++ = digits[--count];
-  return at;
+static char* put_runtime_folder(char* at, const char* end) {
+  char digits[11];
+  *put_decimal(digits, geteuid()) = 0;
+  return put_text(put_text(at, end, "/run/user/"), end, digits);
 }
 
 static int is_closed(int fd) {
@@ -66,8 +63,7 @@ int hold_meeting_place(char* path, size_t size) {
   int fd = SOMEBODY_ELSES;
   if (!is_own_user(geteuid())) return fd;
   if (runtime && runtime[0] == '/') fd = hold_in(path, put_text(path, end, runtime), end, 0);
-  if (fd == SOMEBODY_ELSES)
-    fd = hold_in(path, put_number(put_text(path, end, "/run/user/"), end, geteuid()), end, 1);
+  if (fd == SOMEBODY_ELSES) fd = hold_in(path, put_runtime_folder(path, end), end, 1);
   if (fd == SOMEBODY_ELSES) fd = find_in_tmp(path, end);
   if (fd < 0 || is_closed(fd)) return fd;
   close_file(fd);

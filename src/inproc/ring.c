@@ -101,15 +101,6 @@ static struct place* claim_place(unsigned channel, uint32_t self) {
   return NULL;
 }
 
-char* put_decimal(char* at, uint32_t number) {
-  char digits[10];
-  int count = 0;
-  do digits[count++] = (char)('0' + number % 10);
-  while ((number /= 10) != 0);
-  while (count > 0) *at++ = digits[--count];
-  return at;
-}
-
 /* PID-NUMBER in the folder of rings; a number that an earlier process of this id has not used. */
 static int create_file(int rings, char* name, uint32_t* number) {
   uint32_t tries;
