@@ -4,6 +4,7 @@
 
 #include "base/hex.h"
 #include "rsp/qtdp.h"
+#include "rsp/text.h"
 
 namespace tracewell::rsp {
 namespace {
@@ -119,32 +120,6 @@ Status apply_piece(std::vector<TracepointDef>& definitions, std::string_view tex
   TW_RETURN_IF_ERROR(update(fresh, piece, leftover));
   definitions.push_back(std::move(fresh));
   return {};
-}
-
-Status read_definition_body(TextReader& in, TracepointDef& definition) {
-  definition.enabled = in.peek() == 'E';
-  if (!in.skip('E') && !in.skip('D')) return bad_piece(in, "neither E nor D");
-  if (!in.skip(':')) return bad_piece(in, "no step count");
-  const auto steps = in.hex_until(':');
-  if (!steps) return bad_piece(in, "bad step count");
-  const auto passes = in.hex();
-  if (!passes) return bad_piece(in, "bad pass count");
-  definition.step_count = *steps;
-  definition.pass_count = *passes;
-  while (true) {
-    if (in.skip(":F")) {
-      definition.fast_length = in.hex();
-      if (!definition.fast_length) return bad_piece(in, "bad length of a fast tracepoint");
-    } else if (in.skip(":S")) {
-      definition.is_static = true;
-    } else if (in.skip(":X")) {
-      auto code = in.sized_hex_bytes();
-      if (!code) return bad_piece(in, "bad condition");
-      definition.condition = *std::move(code);
-    } else {
-      return {};
-    }
-  }
 }
 
 }  // namespace tracewell::rsp

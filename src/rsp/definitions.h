@@ -17,7 +17,6 @@
 
 #include "base/result.h"
 #include "model/catalog.h"
-#include "rsp/text.h"
 
 namespace tracewell::rsp {
 
@@ -65,10 +64,7 @@ Status apply_piece(std::vector<TracepointDef>& definitions, std::string_view pie
 /// texts are cut into pieces of at most `source_chunk` bytes of text (0 = never).
 std::vector<std::string> format_pieces(const TracepointDef& definition, size_t source_chunk = 0);
 
-/// `<E|D>:<step>:<pass>[:F<len>][:S][:X<len>,<code>]`, which T pieces and QTDP share, into the
-/// fields of `definition`. Stops at the first option it does not know and leaves the cursor at its
-/// colon, or at whatever else follows.
-Status read_definition_body(TextReader& in, TracepointDef& definition);
+/// `<E|D>:<step>:<pass>[:F<len>][:S][:X<len>,<code>]`, as read_definition_body() takes it.
 std::string format_definition_body(const TracepointDef& definition);
 
 /// `<n>:<value>:<builtin>:<hex name>`, of qTfV, `tsv` lines and QTDV alike.

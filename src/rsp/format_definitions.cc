@@ -6,6 +6,7 @@
 
 #include "base/hex.h"
 #include "rsp/definitions.h"
+#include "rsp/text.h"
 
 namespace tracewell::rsp {
 namespace {

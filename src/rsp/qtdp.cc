@@ -2,7 +2,6 @@
 
 #include "base/hex.h"
 #include "rsp/actions.h"
-#include "rsp/definitions.h"
 #include "rsp/text.h"
 
 namespace tracewell::rsp {
@@ -38,6 +37,32 @@ std::optional<std::pair<uint32_t, uint64_t>> qtdp_identity(std::string_view body
   uint64_t address = 0;
   if (!read_identity(in, number, address)) return std::nullopt;
   return std::pair(number, address);
+}
+
+Status read_definition_body(TextReader& in, TracepointDef& definition) {
+  definition.enabled = in.peek() == 'E';
+  if (!in.skip('E') && !in.skip('D')) return bad_packet(in, "neither E nor D");
+  if (!in.skip(':')) return bad_packet(in, "no step count");
+  const auto steps = in.hex_until(':');
+  if (!steps) return bad_packet(in, "bad step count");
+  const auto passes = in.hex();
+  if (!passes) return bad_packet(in, "bad pass count");
+  definition.step_count = *steps;
+  definition.pass_count = *passes;
+  while (true) {
+    if (in.skip(":F")) {
+      definition.fast_length = in.hex();
+      if (!definition.fast_length) return bad_packet(in, "bad length of a fast tracepoint");
+    } else if (in.skip(":S")) {
+      definition.is_static = true;
+    } else if (in.skip(":X")) {
+      auto code = in.sized_hex_bytes();
+      if (!code) return bad_packet(in, "bad condition");
+      definition.condition = *std::move(code);
+    } else {
+      return {};
+    }
+  }
 }
 
 Result<QtdpDefinition> parse_qtdp_definition(std::string_view body) {

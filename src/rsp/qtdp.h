@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "model/catalog.h"
+#include "rsp/text.h"
 
 namespace tracewell::rsp {
 
@@ -18,6 +19,11 @@ struct QtdpDefinition {
   TracepointDef definition;  // its actions are empty
   bool more = false;         // trailing `-`: action packets follow (or, with comments only, none)
 };
+
+/// `<E|D>:<step>:<pass>[:F<len>][:S][:X<len>,<code>]`, which QTDP and T pieces share, into the
+/// fields of `definition`. Stops at the first option it does not know and leaves the cursor at its
+/// colon, or at whatever else follows.
+Status read_definition_body(TextReader& in, TracepointDef& definition);
 
 /// `QTDP:-<n>:<addr>:[S]<action>+[-]`
 struct QtdpActions {
