@@ -419,6 +419,22 @@ class Ratchet(unittest.TestCase):
                         "tools/tidy.ratchet": "white-space src/b/b.cc 2\n"})
             self.assertEqual(self.tidy(tree), (0, ""))
 
+    def test_exceptions_are_settled_where_they_do_not_grow(self):
+        with SmallTree({"src/b/b.cc": "int a; \n", "src/a/c.cc": "int a; \n",
+                        "a.md": "[a](b.md)\n",
+                        "tools/tidy.ratchet": "# Exceptions\nlinks a.md 3\n"
+                                              "white-space src/a/a.cc 2\n"}) as tree:
+            settled = tree.root / "tools/tidy.ratchet"
+            self.assertEqual(tree.run("tidy", "--settle", "--rule", "white-space"), (0, ""))
+            self.assertEqual(settled.read_text(), "# Exceptions\nlinks a.md 3\n"
+                             "white-space src/a/c.cc 1\nwhite-space src/b/b.cc 1\n")
+            tree.write({"src/b/b.cc": "int a; \nint b; \n"})
+            both = "--rule", "white-space", "--rule", "links"
+            status, output = tree.run("tidy", "--settle", *both)
+            self.assertEqual((status, "src/b/b.cc:1" in output), (1, True))
+            self.assertEqual(settled.read_text(), "# Exceptions\nlinks a.md 1\n"
+                             "white-space src/a/c.cc 1\nwhite-space src/b/b.cc 1\n")
+
     def test_an_exception_names_a_rule(self):
         with SmallTree({"tools/tidy.ratchet": "white-spice a 1\n"}) as tree:
             self.assertIn("there is no rule white-spice", self.tidy(tree)[1])
