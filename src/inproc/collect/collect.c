@@ -7,9 +7,9 @@
  * A signal may arrive at any instruction, and its handler may hit tracepoints as well, which then
  * collect in between: see ring/frame_ring.h. So what changes a ring's `head` is one instruction. It
  * has no lock prefix where no other thread changes it. */
-#include "inproc/collect/collect.h"
 #include "inproc/collect/reads.h"
 #include "inproc/collect/rings.h"
+#include "inproc/collect/shared.h"
 
 enum { kMemoryAccess = 9, kNotRecorded = 18, kPrintFailed = 19 }; /* tracewell::ax::Fault */
 

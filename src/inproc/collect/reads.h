@@ -2,7 +2,7 @@
 #ifndef TRACEWELL_INPROC_COLLECT_READS_H
 #define TRACEWELL_INPROC_COLLECT_READS_H
 
-#include "inproc/collect/collect.h"
+#include "inproc/collect/shared.h"
 
 /* copy.S */
 uint64_t copy_loads(uint8_t* to, uint64_t from, uint64_t bytes);

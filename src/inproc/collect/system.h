@@ -2,7 +2,7 @@
 #ifndef TRACEWELL_INPROC_COLLECT_SYSTEM_H
 #define TRACEWELL_INPROC_COLLECT_SYSTEM_H
 
-#include "inproc/collect/collect.h"
+#include "inproc/collect/shared.h"
 #include "ring/hit_calls.h"
 
 static inline long call(enum tracewell_hit_call number, long a, const void* b, long c,

@@ -10,7 +10,7 @@
 #ifndef TRACEWELL_INPROC_COLLECT_VECTOR_REGISTERS_H
 #define TRACEWELL_INPROC_COLLECT_VECTOR_REGISTERS_H
 
-#include "inproc/collect/collect.h"
+#include "inproc/collect/shared.h"
 
 enum { kSse = 2, kAvx = 4, kOpmask = 0x20, kZmmHigh = 0x40, kHigh16 = 0x80, kPkru = 0x200 };
 /* Of components, as numbers. */

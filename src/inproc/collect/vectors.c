@@ -1,5 +1,5 @@
 /* Vector state in a hit's record. */
-#include "inproc/collect/collect.h"
+#include "inproc/collect/shared.h"
 #include "inproc/collect/vector_registers.h"
 
 enum { kVectorHead = 6, kVectorAlign = 64, kLegacyBytes = 512, kHeaderBytes = 64 };

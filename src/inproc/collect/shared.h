@@ -1,6 +1,6 @@
 /* What the parts of the collector share. */
-#ifndef TRACEWELL_INPROC_COLLECT_COLLECT_H
-#define TRACEWELL_INPROC_COLLECT_COLLECT_H
+#ifndef TRACEWELL_INPROC_COLLECT_SHARED_H
+#define TRACEWELL_INPROC_COLLECT_SHARED_H
 
 #include <stdint.h>
 
