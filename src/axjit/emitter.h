@@ -12,8 +12,8 @@
 #include "ax/decode.h"
 #include "ax/fault.h"
 #include "axjit/assembler.h"
-#include "axjit/compile.h"
 #include "axjit/flow.h"
+#include "axjit/native_code.h"
 #include "axjit/values.h"
 
 namespace tracewell::axjit {
