@@ -1,32 +1,8 @@
 #include "pads/code.h"
 
-#include <algorithm>
-
 #include "machine/code_instruction.h"
-#include "pads/code_analysis.h"
 
 namespace tracewell::pads {
-
-namespace {
-
-/// Two bytes for each are kept then, and one is in use.
-constexpr size_t kKeptMax = size_t{64} << 20;
-
-}  // namespace
-
-Code::Code(const CodeInput& input) : sweep_(input.known.sweep) {
-  if (sweep_ == nullptr || !sweep_->is_of(input.code, input.functions)) {
-    const auto sweep = std::make_shared<Sweep>(input.code, input.functions, input.stop);
-    may_be_kept_ = sweep->why() == nullptr && input.code.bytes.size() <= kKeptMax;
-    if (!may_be_kept_) flags_ = sweep->take_flags();
-    sweep_ = sweep;
-  }
-  if (may_be_kept_) {
-    flags_ = ZeroedBytes(sweep_->flags().size());
-    flags_.put(0, sweep_->flags());
-  }
-  unknown_ = sweep_->why() != nullptr ? sweep_->why() : CodeAnalysis(input, *this).run();
-}
 
 Bytes Code::bytes_at(uint64_t address) const {
   if (!range().holds(address)) return {};

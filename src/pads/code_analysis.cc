@@ -12,8 +12,25 @@ using Function = Sweep::Function;
 constexpr size_t kTableEntriesMax = 1 << 16;
 /// Of all tables together, which may lie one over the other.
 constexpr uint64_t kEntriesMax = uint64_t{1} << 26;
+/// Two bytes for each are kept then, and one is in use.
+constexpr size_t kKeptMax = size_t{64} << 20;
 
 }  // namespace
+
+/// Here, since code that is not analysed is none: code.h needs no more than what it tells.
+Code::Code(const CodeInput& input) : sweep_(input.known.sweep) {
+  if (sweep_ == nullptr || !sweep_->is_of(input.code, input.functions)) {
+    const auto sweep = std::make_shared<Sweep>(input.code, input.functions, input.stop);
+    may_be_kept_ = sweep->why() == nullptr && input.code.bytes.size() <= kKeptMax;
+    if (!may_be_kept_) flags_ = sweep->take_flags();
+    sweep_ = sweep;
+  }
+  if (may_be_kept_) {
+    flags_ = ZeroedBytes(sweep_->flags().size());
+    flags_.put(0, sweep_->flags());
+  }
+  unknown_ = sweep_->why() != nullptr ? sweep_->why() : CodeAnalysis(input, *this).run();
+}
 
 const char* CodeAnalysis::run() {
   look_at_all();
