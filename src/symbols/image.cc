@@ -4,15 +4,9 @@
 #include <cstring>
 #include <utility>
 
-#include "symbols/image_reader.h"
 #include "symbols/own_bytes.h"
-#include "symbols/pe_reader.h"
 
 namespace tracewell::symbols {
-
-bool Image::may_be(Bytes head) {
-  return as_text(head).starts_with("\x7f" "ELF") || PeReader::is_for(head);
-}
 
 Result<std::shared_ptr<const Image>> Image::open(const std::string& path) {
   TW_ASSIGN_OR_RETURN(std::shared_ptr<InputFile> file, InputFile::open(path, may_be));
@@ -36,18 +30,6 @@ Result<std::shared_ptr<const Image>> Image::parse(Bytes bytes, std::shared_ptr<c
                                                   std::string path) {
   TW_ASSIGN_OR_RETURN(auto image, make(bytes, std::move(owner), std::move(path)));
   return std::shared_ptr<const Image>(std::move(image));
-}
-
-Result<std::shared_ptr<Image>> Image::make(Bytes bytes, std::shared_ptr<const void> owner,
-                                           std::string path) {
-  std::shared_ptr<Image> image(new Image);
-  image->path_ = std::move(path);
-  image->owner_ = std::move(owner);
-  image->file_ = bytes;
-  const Status status = PeReader::is_for(bytes) ? PeReader(bytes, *image).read()
-                                                : ImageReader(bytes, *image).read();
-  if (!status) return Error(status.error()).within(image->path_);
-  return image;
 }
 
 size_t Image::read(uint64_t address, std::span<uint8_t> into, uint64_t bias) const {

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "symbols/notes.h"
+#include "symbols/pe_reader.h"
 
 namespace tracewell::symbols {
 namespace {
@@ -159,6 +161,23 @@ void ImageReader::merge_ranges() {
     }
     out.push_back(range);
   }
+}
+
+// Which reader makes an image is the business of the readers.
+bool Image::may_be(Bytes head) {
+  return as_text(head).starts_with("\x7f" "ELF") || PeReader::is_for(head);
+}
+
+Result<std::shared_ptr<Image>> Image::make(Bytes bytes, std::shared_ptr<const void> owner,
+                                           std::string path) {
+  std::shared_ptr<Image> image(new Image);
+  image->path_ = std::move(path);
+  image->owner_ = std::move(owner);
+  image->file_ = bytes;
+  const Status status = PeReader::is_for(bytes) ? PeReader(bytes, *image).read()
+                                                : ImageReader(bytes, *image).read();
+  if (!status) return Error(status.error()).within(image->path_);
+  return image;
 }
 
 }  // namespace tracewell::symbols
