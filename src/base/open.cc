@@ -21,7 +21,6 @@
 
 #include "base/kernel_files.h"
 #include "base/owners.h"
-#include "base/planted.h"
 #include "base/text.h"
 
 namespace tracewell {

@@ -27,4 +27,8 @@ bool is_same_user(uint32_t one, uint32_t other) {
   return one == other && !(one == kUnmappedUser && some_users_are_unmapped());
 }
 
+bool others_may_put(const FileFacts& folder) {
+  return (folder.mode & 0022) != 0 || !(is_own_user(folder.owner) || folder.owner == 0);
+}
+
 }  // namespace tracewell

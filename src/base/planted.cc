@@ -20,10 +20,6 @@ std::string_view kind_of(const Place& place) {
 
 }  // namespace
 
-bool others_may_put(const FileFacts& folder) {
-  return (folder.mode & 0022) != 0 || !(is_own_user(folder.owner) || folder.owner == 0);
-}
-
 uint32_t mode_of_made() {
   const mode_t mask = ::umask(0);
   ::umask(mask);

@@ -8,10 +8,6 @@
 
 namespace tracewell {
 
-/// May others put a file there, or exchange one? Not only what they made: also what this user made
-/// in a folder of theirs, which they may take out of that, whatever mode it has.
-bool others_may_put(const FileFacts& folder);
-
 /// The mode of a file that is made now with 0666, by this process's umask.
 uint32_t mode_of_made();
 

@@ -11,7 +11,6 @@
 #include "base/open.h"
 #include "base/owners.h"
 #include "base/paths.h"
-#include "base/planted.h"
 #include "base/text.h"
 
 namespace tracewell::target::live {
