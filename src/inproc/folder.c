@@ -11,7 +11,6 @@
 
 #define LINKS_MAX 40 /* as the system has it */
 #define PROC_ROOT 1  /* the inode of /proc itself */
-#define UNMAPPED_USER 65534 /* /proc/sys/kernel/overflowuid, which nobody changes */
 
 struct walk {
   mode_t kept; /* it ends where others decide what is found; the bits by which they may write */
@@ -22,30 +21,6 @@ struct walk {
   size_t size;
   int links;
 };
-
-int look_at(int fd, struct stat* about) {
-  const int before = errno;
-  const int failed = fstat(fd, about);
-  errno = before;
-  return failed == 0;
-}
-
-/* One line, as the kernel writes it where each user has a number. Else, or where there is no /proc,
- * one number may stand for many users. user_namespaces(7) */
-static int some_users_are_unmapped(void) {
-  static const char all[] = "         0          0 4294967295\n";
-  char text[sizeof all];
-  const int fd = open_file(AT_FDCWD, "/proc/self/uid_map", O_RDONLY, 0);
-  long got;
-  if (fd < 0) return 1;
-  got = call(SYS_read, fd, (long)text, sizeof text, 0, 0, 0);
-  close_file(fd);
-  return got != (long)sizeof all - 1 || memcmp(text, all, sizeof all - 1) != 0;
-}
-
-int is_own_user(uid_t owner) {
-  return owner == geteuid() && !(owner == UNMAPPED_USER && some_users_are_unmapped());
-}
 
 int is_one_user(void) {
   uid_t real, effective, saved;

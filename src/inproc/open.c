@@ -1,15 +1,41 @@
 /* Files are opened beside the standard ones. A program may have been started without these, or have
  * closed them, and prints all the same: that must not get into a file of ours that has the number
  * for a moment. */
+#include <string.h>
 #include <sys/stat.h>
 
 #include "inproc/runtime.h"
 
 #define HIGH_NUMBER 512
+#define UNMAPPED_USER 65534 /* /proc/sys/kernel/overflowuid, which nobody changes */
 
 static int open_now(int folder, const char* name, int flags, int mode) {
   return (int)call(SYS_openat, folder, (long)name, flags | O_CLOEXEC | O_NOFOLLOW | O_LARGEFILE,
                    mode, 0, 0);
+}
+
+int look_at(int fd, struct stat* about) {
+  const int before = errno;
+  const int failed = fstat(fd, about);
+  errno = before;
+  return failed == 0;
+}
+
+/* One line, as the kernel writes it where each user has a number. Else, or where there is no /proc,
+ * one number may stand for many users. user_namespaces(7) */
+static int some_users_are_unmapped(void) {
+  static const char all[] = "         0          0 4294967295\n";
+  char text[sizeof all];
+  const int fd = open_file(AT_FDCWD, "/proc/self/uid_map", O_RDONLY, 0);
+  long got;
+  if (fd < 0) return 1;
+  got = call(SYS_read, fd, (long)text, sizeof text, 0, 0, 0);
+  close_file(fd);
+  return got != (long)sizeof all - 1 || memcmp(text, all, sizeof all - 1) != 0;
+}
+
+int is_own_user(uid_t owner) {
+  return owner == geteuid() && !(owner == UNMAPPED_USER && some_users_are_unmapped());
 }
 
 static void give_rights(int fd) {
