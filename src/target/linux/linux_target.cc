@@ -83,7 +83,7 @@ class LinuxBreakpoints final : public Breakpoints {
       tracer_.one_by_one().hold_all();
       process = tracer_.core().threads.find_process(pid);
       if (process != nullptr)
-        (void)live::remove_hardware(tracer_.core().threads, *process, kind, address, size);
+        best_effort(live::remove_hardware(tracer_.core().threads, *process, kind, address, size));
       tracer_.one_by_one().let_on();
       return {};
     }

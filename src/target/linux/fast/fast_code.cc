@@ -208,7 +208,7 @@ void FastCode::take_out(const Segment& segment, const pads::Plan& plan) {
     const Bytes before = segment.code.bytes_at(write.address).first(write.bytes.size());
     std::vector<uint8_t> now(write.bytes.size());
     now.resize(space_.read_raw(write.address, now));
-    if (now == write.bytes) (void)space_.write_raw(write.address, before);
+    if (now == write.bytes) best_effort(space_.write_raw(write.address, before));
     originals_.erase(write.address);
   }
   for (const uint64_t guard : plan.guards) guards_.erase(guard);
@@ -224,7 +224,7 @@ void FastCode::remove(uint64_t address) {
   const pads::Patches::Removal removal = segment->patches.remove(address);
   for (const pads::Plan& plan : removal.gone) take_out(*segment, plan);
   if (stays_inside) return;  // where a pad has its slot still, hits of it are nobody's
-  for (const uint64_t changed : removal.changed) (void)write_pads(*segment, changed);
+  for (const uint64_t changed : removal.changed) best_effort(write_pads(*segment, changed));
 }
 
 void FastCode::remove_all() {
@@ -235,7 +235,7 @@ void FastCode::remove_from(AddressSpace& copy) const {
   for (const auto& [address, written] : originals_.all()) {
     std::vector<uint8_t> now(written.size);
     now.resize(copy.read_raw(address, now));
-    if (now == written.what.ours) (void)copy.write_raw(address, written.what.before);
+    if (now == written.what.ours) best_effort(copy.write_raw(address, written.what.before));
   }
 }
 
@@ -276,7 +276,7 @@ void FastCode::change(uint64_t address, uint8_t byte) {
   Placed* const placed = placed_.at(address);
   if (placed == nullptr) return;
   placed->code[address - placed->start] = byte;
-  (void)space_.write_raw(address, {&byte, 1});
+  best_effort(space_.write_raw(address, {&byte, 1}));
 }
 
 bool FastCode::is_ours(uint64_t pc) const {

@@ -233,13 +233,13 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
   const Status sized = ours.ok() ? size_memfd(ours->get(), bytes) : Status(ours.error());
   Result<uint64_t> theirs = Error{Errc::Target, "", {}};
   if (sized) theirs = core_.far_memory.map_shared(*thread, bytes, static_cast<int>(made), locks);
-  (void)injector_.system_call(
-      *thread, {SYS_close, static_cast<uint64_t>(made), 0, 0, 0, 0, 0});
+  best_effort(injector_.system_call(
+      *thread, {SYS_close, static_cast<uint64_t>(made), 0, 0, 0, 0, 0}));
   TW_RETURN_IF_ERROR(sized);
   TW_RETURN_IF_ERROR(theirs);
   TW_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(ours->get(), "memory of the program"));
   if (Status same = is_mapped_at(thread->tid, *theirs, bytes, facts); !same) {
-    (void)injector_.system_call(*thread, {SYS_munmap, *theirs, bytes, 0, 0, 0, 0});
+    best_effort(injector_.system_call(*thread, {SYS_munmap, *theirs, bytes, 0, 0, 0, 0}));
     return same.error();
   }
   FastCode& code = code_of(*process);
@@ -247,7 +247,8 @@ Result<FastSites::Shared> LiveFastSites::share(Pid pid, uint64_t bytes,
   code.locks_memory = locks;
   code.is_nested = numbers_of(thread->tid).size() > 1;
   // It is no part of the program, and large: a core file is to be as it would be without us.
-  (void)injector_.system_call(*thread, {SYS_madvise, *theirs, bytes, MADV_DONTDUMP, 0, 0, 0});
+  best_effort(
+      injector_.system_call(*thread, {SYS_madvise, *theirs, bytes, MADV_DONTDUMP, 0, 0, 0}));
   auto here = tracewell::Mapping::map(ours->get(), bytes, tracewell::Mapping::Access::Shared,
                                       "memory of the program");
   if (!here.ok()) return {Errc::Target, here.error().message};
@@ -476,7 +477,7 @@ void LiveFastSites::want_ticks() {
     return one.second->space->fast && !one.second->space->fast->unwanted;
   });
   if (!any) hurry({});
-  if (any) (void)ticker_.start();  // it runs: share() has started it
+  if (any) best_effort(ticker_.start());  // it runs: share() has started it
   else ticker_.stop();
 }
 

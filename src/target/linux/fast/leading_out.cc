@@ -83,7 +83,7 @@ void LeadingOut::end_leaving(Thread& thread) {
 }
 
 Waited LeadingOut::step_on(Thread& thread) {
-  (void)flush_regs(thread);
+  best_effort(flush_regs(thread));
   thread.run = Run::Running;
   thread.regs_state = Thread::Registers::Unknown;
   thread.asked = true;

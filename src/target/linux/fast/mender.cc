@@ -86,7 +86,7 @@ Result<uint64_t> Mender::learn(Pid pid, Thread& thread) {
       return {Errc::Target, "the thread that was asked is gone"};
   }
   if (!handlers->known()) return {Errc::Unsupported, "it ignores faults"};
-  (void)space->write_raw(handlers->page() + kWrittenAt, std::vector<uint8_t>(kWrittenBytes));
+  best_effort(space->write_raw(handlers->page() + kWrittenAt, std::vector<uint8_t>(kWrittenBytes)));
   handlers->taken = handlers->odd = 0;
   handlers->is_stuck = false;
   return handlers->page() + kWrittenAt;
@@ -145,8 +145,8 @@ void Mender::put_back(Thread& thread, int signal) {
                                           now->restorer != known.restorer)))
     return handlers->note_lost(signal);
   if (now->is_default()) {
-    (void)space->write_raw(handlers->page(),
-                           {reinterpret_cast<const uint8_t*>(&known), sizeof known});
+    best_effort(space->write_raw(handlers->page(),
+                           {reinterpret_cast<const uint8_t*>(&known), sizeof known}));
     const auto done = injector_.system_call(
         thread, {SYS_rt_sigaction, static_cast<uint64_t>(signal), handlers->page(), 0,
                  kActionSetBytes, 0, 0});

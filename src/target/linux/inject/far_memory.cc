@@ -54,23 +54,23 @@ Result<int64_t> FarMemory::make_shared(Thread& thread, bool& locks) {
   AddressSpace& space = *thread.process->space;
   TW_ASSIGN_OR_RETURN(const uint64_t page,
                       map(thread, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
-  (void)injector_.system_call(thread, {SYS_prctl, PR_GET_TSC, page, 0, 0, 0, 0});
+  best_effort(injector_.system_call(thread, {SYS_prctl, PR_GET_TSC, page, 0, 0, 0, 0}));
   const bool denied = space.read_value<int>(page) == PR_TSC_SIGSEGV;
   const auto status = read_proc(thread.tid, "status");
   locks = !status || has_locked_memory(*status);
-  (void)space.write_raw(page, as_bytes("tracewell"));
+  best_effort(space.write_raw(page, as_bytes("tracewell")));
   Result<int64_t> made = 0;
   if (!denied)
     made =
         injector_.system_call(thread, {SYS_memfd_create, page, kMemfdFlags, 0, 0, 0, 0});
-  (void)injector_.system_call(thread, {SYS_munmap, page, kPage, 0, 0, 0, 0});
+  best_effort(injector_.system_call(thread, {SYS_munmap, page, kPage, 0, 0, 0, 0}));
   if (denied) return because(TrapReason::TicksDenied);
   if (call_failed(made)) return why(made, "memory cannot be shared with the program");
   return made;
 }
 
 void FarMemory::unlock(Thread& thread, uint64_t start, uint64_t bytes) {
-  (void)injector_.system_call(thread, {SYS_munlock, start, bytes, 0, 0, 0, 0});
+  best_effort(injector_.system_call(thread, {SYS_munlock, start, bytes, 0, 0, 0, 0}));
 }
 
 /// Where what is mapped is locked, a page of it, which is not locked any more when it grows to all.
@@ -83,7 +83,7 @@ Result<uint64_t> FarMemory::map_shared(Thread& thread, uint64_t bytes, int fd, b
   unlock(thread, start, now);
   const auto grown = injector_.system_call(thread, {SYS_mremap, start, now, bytes, 0, 0, 0});
   if (!call_failed(grown)) return start;
-  (void)injector_.system_call(thread, {SYS_munmap, start, now, 0, 0, 0, 0});
+  best_effort(injector_.system_call(thread, {SYS_munmap, start, now, 0, 0, 0, 0}));
   return why(grown, "memory cannot be mapped in the program");
 }
 
@@ -96,7 +96,7 @@ void FarMemory::unshare(Thread& thread) {
   AddressSpace& space = *thread.process->space;
   for (const auto& [start, bytes, shared] : std::exchange(space.inherited, {})) {
     const auto unmap = [&, start = start, bytes = bytes] {
-      (void)injector_.system_call(thread, {SYS_munmap, start, bytes, 0, 0, 0, 0});
+      best_effort(injector_.system_call(thread, {SYS_munmap, start, bytes, 0, 0, 0, 0}));
     };
     if (!space.returns_into_inherited && (shared || bytes > kPage)) unmap();
     if (!space.returns_into_inherited || !shared) continue;

@@ -69,7 +69,7 @@ void Lent::give_back(Thread& thread) {
   if (!lent) return;
   thread.regs = lent->regs;
   thread.regs_state = Thread::Registers::Changed;
-  (void)flush_regs(thread);
+  best_effort(flush_regs(thread));
   lent->give_rest_back(thread.process->pid, thread.tid);
 }
 

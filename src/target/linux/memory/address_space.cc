@@ -87,7 +87,7 @@ Status AddressSpace::write(uint64_t address, Bytes bytes) {
     if (in_range(at)) now[at - address] = was[at - address];
   if (Status status = write_raw(address, now); !status.ok()) {
     for (size_t i = 0; i < was.size(); ++i)
-      if (was[i] != now[i]) (void)write_raw(address + i, Bytes(was).subspan(i, 1));
+      if (was[i] != now[i]) best_effort(write_raw(address + i, Bytes(was).subspan(i, 1)));
     return status;
   }
   for (auto& [at, patch] : patches_) {
@@ -150,7 +150,8 @@ Result<Patch*> AddressSpace::add(uint64_t address) {
 
 void AddressSpace::restore(uint64_t address, uint8_t original) {
   uint8_t now = 0;
-  if (read_raw(address, {&now, 1}) == 1 && now == kInt3) (void)write_raw(address, {&original, 1});
+  if (read_raw(address, {&now, 1}) == 1 && now == kInt3)
+    best_effort(write_raw(address, {&original, 1}));
 }
 
 bool AddressSpace::is_in_force(uint64_t address) const {
@@ -250,7 +251,7 @@ void AddressSpace::adopt_from_fork(const AddressSpace& parent, bool keep_breakpo
     Patch& kept = patches_[address];
     kept.original = patch.original;
     kept.breakpoint = true;
-    (void)write_raw(address, {&kInt3, 1});
+    best_effort(write_raw(address, {&kInt3, 1}));
   }
   lower_as(parent);
   raised_ = parent.raised_;

@@ -217,9 +217,9 @@ Programs::~Programs() {
     if (seen(*process)) ours.emplace_back(pid, process->attached);
   for (const auto& [pid, attached] : ours)
     if (attached) {
-      (void)detach(pid);
+      best_effort(detach(pid));
     } else {
-      (void)kill(pid);
+      best_effort(kill(pid));
     }
   tracer_.unborn().see_off();
   stay_for_lent();

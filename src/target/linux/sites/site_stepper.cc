@@ -98,12 +98,12 @@ void SiteStepper::step_in_place(Thread& thread, uint64_t address) {
   const std::shared_ptr<AddressSpace> space = thread.process->space;
   stopper_.quiesce(thread);
   if (thread.run != Run::Stopped) return;
-  (void)space->expose(address, true);
+  best_effort(space->expose(address, true));
   starter_.start(thread, true, 0);
   Waited waited = stops_.await_within(thread.tid, kInPlaceNs);
   while (waited == Waited::GaveUp && may_run(thread.tid) && !(gives_up_ && gives_up_()))
     waited = stops_.await_within(thread.tid, kInPlaceNs);
-  (void)space->expose(address, false);
+  best_effort(space->expose(address, false));
   if (waited == Waited::GaveUp) thread.counted.settle(address);
   if (waited != Waited::Stopped) return;
   const uint64_t pc = regs_of(thread).rip;
@@ -122,11 +122,11 @@ void SiteStepper::system_call_in_place(Thread& thread, uint64_t address) {
   const std::shared_ptr<AddressSpace> space = thread.process->space;
   stopper_.quiesce(thread);
   if (thread.run != Run::Stopped) return;
-  (void)space->expose(address, true);
+  best_effort(space->expose(address, true));
   thread.doing.enter_site(address);
   starter_.start(thread, false, 0);
   const Waited waited = stops_.await_within(thread.tid, kEntryNs);
-  (void)space->expose(address, false);
+  best_effort(space->expose(address, false));
   if (waited == Waited::Gone) return;
   if (waited == Waited::GaveUp) {  // such as where the code cannot be fetched
     thread.doing.miss_site();

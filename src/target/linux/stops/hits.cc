@@ -185,7 +185,7 @@ Decision Decider::on_step(Thread& thread, int code, bool parking) {
   if (std::exchange(thread.doing.step()->pushes_flags, false)) {
     if (auto pushed = space.read_value<uint16_t>(now.rsp)) {
       const uint16_t clean = *pushed & ~0x100;
-      (void)space.write(now.rsp, {reinterpret_cast<const uint8_t*>(&clean), 2});
+      best_effort(space.write(now.rsp, {reinterpret_cast<const uint8_t*>(&clean), 2}));
     }
   }
   if (space.fast && space.fast->inside(now.rip)) {

@@ -49,7 +49,7 @@ void Nudger::begin(bool knocked) {
   if (knocked) knocked_ = gettid();
   if (waits_++ > 0) return;
   waiting_ = true;
-  (void)start();  // if need be
+  best_effort(start());  // if need be
   if (!asleep_) return;
   const std::lock_guard lock(mutex_);
   changed_.notify_one();

@@ -71,7 +71,7 @@ void Resumer::detach(Thread& thread, int signal) {
   clear_debug_registers(thread);
   if (thread.doing.step() != nullptr) (void)regs_of(thread);  // without our trap flag
   avoid_forbidden_restart(thread);
-  (void)flush_regs(thread);
+  best_effort(flush_regs(thread));
   if (trace(PTRACE_DETACH, thread.tid, 0, static_cast<uint64_t>(signal)) != 0)
     stops_.add_dying(thread.tid);
   Process& process = *thread.process;

@@ -37,7 +37,7 @@ bool let_trap_come(Thread& thread) {
 }
 
 void let_come(Thread& thread) {
-  (void)flush_regs(thread);
+  best_effort(flush_regs(thread));
   thread.run = Run::Running;
   thread.fresh = false;
   thread.asked = true;  // it stops by itself
@@ -67,7 +67,7 @@ void Starter::start(Thread& thread, bool step, int signal, std::optional<uint64_
     thread.doing.run();
   }
   avoid_forbidden_restart(thread);
-  (void)flush_regs(thread);  // fails when it was killed, as does the next
+  best_effort(flush_regs(thread));  // fails when it was killed, as does the next
   int request = step ? PTRACE_SINGLESTEP : PTRACE_CONT;
   if (!step && thread.watches_system_calls()) request = PTRACE_SYSCALL;
   thread.run = vfork ? Run::VforkWait : Run::Running;

@@ -63,7 +63,7 @@ Result<std::shared_ptr<AddressSpace>> Unborn::open_by_itself(
   if (const auto made = call(PR_SET_DUMPABLE, 1); !made.ok()) out = made.error();
   else if (*made == 0) out = AddressSpace::open(child);
   // Not that which allows root to see a core file of it (2): no program may set that.
-  if (thread.run == Run::Stopped) (void)call(PR_SET_DUMPABLE, 0);
+  if (thread.run == Run::Stopped) best_effort(call(PR_SET_DUMPABLE, 0));
   if (core_.threads.find(child) != &thread || thread.run != Run::Stopped)
     return {Errc::Target, fmt::format("process {} is gone, or waits in the kernel", child)};
   const int status = thread.status;
