@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/report_rows.h"
+#include "render/report_rows.h"
 #include "filter/merge.h"
 #include "format_fuzz.h"
 #include "report/report.h"

@@ -158,6 +158,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   call_tree(timeline);
   const uint8_t pattern[] = {1, 2};
   size_t hits = 0;
-  find_bytes(timeline, pattern, [&](const BytesHit&) { return ++hits < 1000; });
+  if (!find_bytes(timeline, pattern, [&](const BytesHit&) { return ++hits < 1000; })) std::abort();
   return 0;
 }

@@ -26,6 +26,7 @@ std::string_view errc_name(Errc code) {
     case Errc::Protocol: return "protocol";
     case Errc::Target: return "target";
     case Errc::Limit: return "limit";
+    case Errc::Stopped: return "stopped";
   }
   return "unknown";
 }

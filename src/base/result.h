@@ -14,7 +14,7 @@
 
 namespace tracewell {
 
-/// The nine ways in which things fail. cli/ maps them to exit statuses, agent/ to `E` replies.
+/// The ten ways in which things fail. cli/ maps them to exit statuses, agent/ to `E` replies.
 enum class Errc : uint8_t {
   Corrupt,          // input contradicts its own format
   Truncated,        // input ends too early
@@ -25,6 +25,7 @@ enum class Errc : uint8_t {
   Protocol,  // the peer broke the remote protocol
   Target,    // the debuggee could not do it (gone, unreadable memory, ptrace refused)
   Limit,     // a stated bound was exceeded
+  Stopped,   // nobody waits for the result any more (model/work.h)
 };
 
 std::string_view errc_name(Errc code);

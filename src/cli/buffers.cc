@@ -5,11 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
+#include "base/time_text.h"
 #include "cli/command.h"
-#include "cli/counted.h"
-#include "cli/json_document.h"
-#include "cli/text_sink.h"
+#include "render/event_text.h"
+#include "render/json_document.h"
 #include "server/buffers/buffer_files.h"
 
 namespace tracewell::cli {
@@ -35,7 +36,7 @@ std::string as_json(const std::vector<server::FoundBuffer>& buffers) {
                    {"bytes", one.bytes},
                    {"start_time_us", one.start_time_us},
                    {"problem", printable(one.problem)}});
-  return json_document(out, 2) + "\n";
+  return render::json_document(out, 2) + "\n";
 }
 
 std::string text_of(const server::FoundBuffer& one) {

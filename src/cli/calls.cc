@@ -1,115 +1,62 @@
 // tracewell calls FILE: which function called which, when.
-#include <algorithm>
-#include <optional>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/command_work.h"
 #include "cli/images.h"
-#include "cli/json_document.h"
-#include "cli/step_trace.h"
-#include "cli/step_words.h"
-#include "timeline/call_tree.h"
+#include "cli/trace_files.h"
+#include "render/call_rows.h"
+#include "render/step_words.h"
+#include "trace/questions/calls.h"
 
 namespace tracewell::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using timeline::Call;
-
-constexpr uint32_t kIndentedMax = 32;  // levels; a line that is deeper says how deep
-
 struct CallsOptions {
-  InputOptions input;
-  ImageOptions images;
-  uint64_t from = 0, to = UINT64_MAX;  // steps, both included
-  uint64_t depth = UINT64_MAX;         // the deepest
+  trace::InputOptions input;
+  trace::ImageOptions images;
+  trace::CallsQuestion question;
   uint64_t limit = UINT64_MAX;
-  std::optional<uint64_t> thread;
   bool json = false;
 };
 
-bool is_wanted(const Call& call, const CallsOptions& options) {
-  return call.first >= options.from && call.first <= options.to && call.depth <= options.depth &&
-         (!options.thread || call.tid == *options.thread);
-}
-
 /// "of thread 7, at depth 0 to 2, …"
-std::string wanted_text(const CallsOptions& options) {
+std::string wanted_text(const trace::CallsQuestion& question) {
   std::vector<std::string> parts;
-  if (options.thread) parts.push_back(fmt::format("of thread {}", *options.thread));
-  if (options.depth != UINT64_MAX) parts.push_back(fmt::format("at depth {}", options.depth));
-  if (options.from != 0) parts.push_back(fmt::format("at step {} or behind it", options.from));
-  if (options.to != UINT64_MAX)
-    parts.push_back(fmt::format("at step {} or before it", options.to));
+  if (question.thread) parts.push_back(fmt::format("of thread {}", *question.thread));
+  if (question.depth != UINT64_MAX) parts.push_back(fmt::format("at depth {}", question.depth));
+  if (question.from != 0) parts.push_back(fmt::format("at step {} or behind it", question.from));
+  if (question.to != UINT64_MAX)
+    parts.push_back(fmt::format("at step {} or before it", question.to));
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : " and ") + part;
   return out;
 }
 
-/// `caller`: the step that called; nullptr when it is not there.
-void print(const Call& call, const Event* caller, const StepWords& words, bool json) {
-  const std::string name = words.code_name(call.function);
-  const std::string address = fmt::format("{:#x}", call.function);
-  if (json) {
-    Json whole = {{"first", call.first}, {"last", call.end - 1}, {"tid", thread_number(call.tid)},
-                  {"function", address}, {"back", fmt::format("{:#x}", call.back)},
-                  {"depth", call.depth}, {"returned", call.returned}};
-    if (!name.empty()) whole["name"] = name;
-    if (caller != nullptr) whole["call"] = words.object(*caller);
-    fmt::print("{}\n", json_document(whole));
-    return;
-  }
-  std::string text(2 * size_t{std::min(call.depth, kIndentedMax)}, ' ');
-  text += address + words.code(call.function);
-  if (call.depth > kIndentedMax) text += fmt::format("  depth {}", call.depth);
-  text += fmt::format("  steps {} to {}", call.first, call.end - 1);
-  if (!call.returned) text += ", no return";
-  if (call.tid != 0) text += fmt::format("  thread {}", call.tid);
-  if (caller != nullptr) {
-    const Step& step = std::get<Step>(caller->body);
-    text += fmt::format("  from {:#x}{}  {}", step.pc, words.code(step.pc),
-                        words.instruction(step.opcode, step.pc));
-  }
-  fmt::print("{}\n", text);
-}
-
-/// The thread's last step before the call's first one. Until the next question.
-Result<const Event*> caller_of(StepTrace& trace, const Call& call) {
-  const auto last = trace.timeline->last_step_of(call.tid, call.first);
-  if (!last) return nullptr;
-  return trace.step(*last);
-}
-
 Result<int> calls(const CallsOptions& options) {
-  TW_RETURN_IF_ERROR(check_range(options.from, options.to));
+  const trace::CallsQuestion& question = options.question;
+  TW_RETURN_IF_ERROR(trace::check_range(question.from, question.to));
   if (options.limit == 0) return {Errc::InvalidArgument, "--limit 0 shows nothing"};
-  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(options.input, options.images));
-  TW_RETURN_IF_ERROR(check_steps(trace, options.from, options.to));
-  if (options.thread) TW_RETURN_IF_ERROR(check_thread(trace, *options.thread));
+  TW_ASSIGN_OR_RETURN(const trace::StepTrace trace,
+                      open_step_trace(options.input, options.images));
+  TW_RETURN_IF_ERROR(trace::check_steps(trace, question.from, question.to));
+  if (question.thread) TW_RETURN_IF_ERROR(trace::check_thread(trace, *question.thread));
   tell_missing_steps(trace.trace, options.input.path);
-  AddressNames names = std::move(trace.names);
-  const StepWords words(trace.catalog(), std::move(names));
+  const render::StepWords words(trace.catalog(), trace.names);
   uint64_t count = 0;
-  const auto all = timeline::call_tree(*trace.timeline);
-  TW_RETURN_IF_ERROR(trace.answers_hold());
-  for (const Call& call : all) {
-    if (count == options.limit) break;
-    if (!is_wanted(call, options)) continue;
-    TW_ASSIGN_OR_RETURN(const Event* const caller, caller_of(trace, call));
-    print(call, caller, words, options.json);
-    ++count;
-  }
+  const auto show = [&](const trace::FoundCall& found) {
+    fmt::print("{}\n", render::call_row(found, words, options.json));
+    return ++count < options.limit;
+  };
+  TW_ASSIGN_OR_RETURN(const uint64_t all, trace::calls(trace, question, show, command_work()));
   if (count != 0) return static_cast<int>(kOk);
-  return nothing(all.empty() ? "no call whose callee's first step is recorded is in this trace"
-                             : fmt::format("none of the calls in this trace ({}) is {}", all.size(),
-                                           wanted_text(options)));
+  return nothing(all == 0 ? "no call whose callee's first step is recorded is in this trace"
+                          : fmt::format("none of the calls in this trace ({}) is {}", all,
+                                        wanted_text(question)));
 }
 
 }  // namespace
@@ -117,10 +64,11 @@ Result<int> calls(const CallsOptions& options) {
 Run calls_command(CLI::App& app) {
   auto options = std::make_shared<CallsOptions>();
   add_input_options(app, options->input);
-  add_number_option(app, "--from", options->from, "calls that arrive at step N or later");
-  add_number_option(app, "--to", options->to, "calls that arrive at step N or before");
-  add_number_option(app, "--thread", options->thread, "those of one thread")->type_name("ID");
-  add_number_option(app, "--depth", options->depth,
+  add_number_option(app, "--from", options->question.from, "calls that arrive at step N or later");
+  add_number_option(app, "--to", options->question.to, "calls that arrive at step N or before");
+  add_number_option(app, "--thread", options->question.thread, "those of one thread")
+      ->type_name("ID");
+  add_number_option(app, "--depth", options->question.depth,
                     "no deeper than N; 0 is what was called by code that ran already");
   add_number_option(app, "--limit", options->limit, "end after N calls");
   add_image_options(app, options->images,

@@ -135,6 +135,7 @@ int exit_status(const Error& error) {
       return kNothing;
     case Errc::Io:
     case Errc::Target:
+    case Errc::Stopped:
       return kSystem;
     case Errc::Protocol:
       return kRemote;

@@ -1,6 +1,7 @@
 // tracewell convert IN OUT: any format that can be read to any that can be written.
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,31 +11,32 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/counted.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/counted.h"
-#include "cli/image_code.h"
-#include "cli/image_modules.h"
-#include "cli/image_names.h"
+#include "cli/command_work.h"
 #include "cli/images.h"
-#include "cli/note_count.h"
-#include "cli/notes_file.h"
-#include "cli/place.h"
 #include "cli/trace_files.h"
 #include "filter/step_frames.h"
 #include "filter/step_notes.h"
 #include "filter/step_numbers.h"
 #include "formats/module_map.h"
 #include "formats/trace64_stored.h"
+#include "trace/images/image_code.h"
+#include "trace/images/image_modules.h"
+#include "trace/images/image_names.h"
+#include "trace/note_count.h"
+#include "trace/notes_file.h"
+#include "trace/place.h"
 
 namespace tracewell::cli {
 namespace {
 
 struct ConvertOptions {
-  InputOptions input;
-  SelectionOptions selection;
-  ImageOptions images;
+  trace::InputOptions input;
+  trace::SelectionOptions selection;
+  trace::ImageOptions images;
   std::string output;
   std::string format;
   formats::SaveOptions save;
@@ -143,7 +145,7 @@ void tell_ignored(const ConvertOptions& options, const formats::Format& format) 
                printable(options.output), names, format.name);
 }
 
-void tell_gaps(const ConvertOptions& options, const SelectionOptions& selection) {
+void tell_gaps(const ConvertOptions& options, const trace::SelectionOptions& selection) {
   if (selection.tells_gaps || *selection.gaps == 0) return;
   fmt::print(stderr,
              "tracewell: {}: {} between steps {} not marked: each step seems to go on to the "
@@ -160,11 +162,11 @@ std::string why_not(const ConvertOptions& options, const formats::Format& format
   if (options.is_at && events.frame_count() != 0 && !options.selection.asked->steps)
     why = "--at chooses among steps, and this trace has none";
   else if (options.is_at && events.frame_count() == 0)
-    why = (selects ? why_nothing(options.selection, " --at " + options.at)
+    why = (selects ? trace::why_nothing(options.selection, " --at " + options.at)
                    : "no step is at " + options.at) +
-          hex_hint(options.at);
+          trace::hex_hint(options.at);
   else if (selects && events.events() == 0)
-    why = why_nothing(options.selection);
+    why = trace::why_nothing(options.selection);
   else if (is_coverage(format) && !events.any_in_module())
     return "no executed instruction is in a module whose place is known; say where they were: "
            "--image FILE@BASE, or --module NAME@BASE,SIZE";
@@ -172,7 +174,8 @@ std::string why_not(const ConvertOptions& options, const formats::Format& format
   return fmt::format("{}; {} is not written", why, options.output);
 }
 
-Result<std::vector<uint64_t>> parse_addresses(const std::string& text, const AddressNames& names,
+Result<std::vector<uint64_t>> parse_addresses(const std::string& text,
+                                              const trace::AddressNames& names,
                                               uint32_t address_bytes) {
   std::vector<uint64_t> out;
   for (std::string_view one : split(text, ',')) {
@@ -184,11 +187,24 @@ Result<std::vector<uint64_t>> parse_addresses(const std::string& text, const Add
       return {Errc::InvalidArgument,
               fmt::format("--at: not an address: {}; give numbers, decimal or 0x…, with commas "
                           "between, or with --image names{}",
-                          one.empty() ? "(nothing)" : printable(one), hex_hint(one))};
-    TW_ASSIGN_OR_RETURN(const GivenPlace place, parse_place("--at", one, names, address_bytes));
+                          one.empty() ? "(nothing)" : printable(one), trace::hex_hint(one))};
+    TW_ASSIGN_OR_RETURN(const trace::GivenPlace place,
+                        trace::parse_place("--at", one, names, address_bytes));
     out.push_back(place.address);
   }
   return out;
+}
+
+/// The trace learns of its modules and instructions what images and --module say of them.
+Result<trace::AddressNames> add_images(trace::OpenTrace& trace, const trace::ImageOptions& options,
+                                       std::span<const Module> modules, const Work& work) {
+  if (!options.any() && modules.empty()) return trace::AddressNames();
+  TW_ASSIGN_OR_RETURN(const symbols::ImageMap images,
+                      trace::place_images(trace.source->catalog(), options, work));
+  trace.source = trace::with_checked_code(std::move(trace.source), images, work);
+  trace.source = trace::with_image_modules(std::move(trace.source), images, modules, work);
+  if (options.any()) trace.source = trace::with_image_opcodes(std::move(trace.source), images);
+  return trace::image_names(images, work);
 }
 
 Result<int> convert(const ConvertOptions& options) {
@@ -200,46 +216,40 @@ Result<int> convert(const ConvertOptions& options) {
                         printable(options.input.path), printable(options.output))};
   std::vector<Module> modules;
   for (const std::string& text : options.modules) {
-    TW_ASSIGN_OR_RETURN(Module module, parse_module(text));
+    TW_ASSIGN_OR_RETURN(Module module, trace::parse_module(text));
     modules.push_back(std::move(module));
   }
-  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input, {.anew = true}));
-  AddressNames names;
-  if (options.images.any() || !modules.empty()) {
-    TW_ASSIGN_OR_RETURN(const symbols::ImageMap images,
-                        place_images(trace.source->catalog(), options.images));
-    trace.source = with_checked_code(std::move(trace.source), images);
-    trace.source = with_image_modules(std::move(trace.source), images, modules);
-    if (options.images.any())
-      trace.source = with_image_opcodes(std::move(trace.source), images);
-    names = image_names(images);
-  }
+  const Work work = command_work();
+  TW_ASSIGN_OR_RETURN(trace::OpenTrace trace,
+                      trace::open_trace(options.input, work, {.anew = true}));
+  TW_ASSIGN_OR_RETURN(const trace::AddressNames names,
+                      add_images(trace, options.images, modules, work));
   std::vector<uint64_t> at;
   if (options.is_at) {
     TW_ASSIGN_OR_RETURN(at,
                         parse_addresses(options.at, names, trace.source->catalog().address_bytes));
   }
-  const TraceNotes notes = notes_of(trace, options.input.path);
-  NoteCount note_count;
+  const trace::TraceNotes notes = trace::notes_of(trace, options.input.path, work);
+  trace::NoteCount note_count;
   trace.source = filter::with_step_numbers(std::move(trace.source));
   trace.source = note_count.of_all(
       filter::with_notes(std::move(trace.source), notes.notes, notes.beside), notes.notes);
   // Of a trace64 each costs a full dump, so that a part would be larger than the whole.
   const bool dear = format->name == "trace64";
   if (!dear) tell_ignored(options, *format);
-  SelectionOptions selection = options.selection;
+  trace::SelectionOptions selection = options.selection;
   selection.tells_gaps = options.mark_gaps || !dear;
   selection.gaps = std::make_shared<uint64_t>(0);
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
-                      select_events(std::move(trace.source), selection, *trace.problems,
-                                    options.input.strict, "converting",
-                                    {names.module, names.symbol}));
+                      trace::select_events(std::move(trace.source), selection, *trace.problems,
+                                           options.input.strict, "converting", work,
+                                           {names.module, names.symbol}));
   source = note_count.of_selected(std::move(source));
   if (options.is_at && !selection.selects())
-    source = observed(std::move(source), selection.asked);
+    source = trace::observed(std::move(source), selection.asked);
   if (options.is_at || format->name == "tfile") {
     TW_ASSIGN_OR_RETURN(source, filter::frames_of_steps(std::move(source), std::move(at),
-                                                      tells_forgotten()));
+                                                      trace::tells_forgotten(work)));
   }
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink,
                       create_sink(*format, options.output, options.save));
@@ -257,7 +267,7 @@ Result<int> convert(const ConvertOptions& options) {
   tell_losses(trace, options.selection, options.input.path);
   if (!done.ok()) return done.error();
   tell_left_out(*sink, options.output);
-  if (selection.asked->steps) note_count.tell(options.output);
+  if (selection.asked->steps) note_count.tell(options.output, work);
   tell_gaps(options, selection);
   return static_cast<int>(kOk);
 }

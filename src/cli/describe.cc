@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "cli/json_document.h"
+#include "render/json_document.h"
 #include "cli/version.h"
 
 namespace tracewell::cli {
@@ -60,7 +60,7 @@ Run describe_command(CLI::App&) {
     out["commands"] = Json::array();
     for (const Command& command : commands())
       if (!command.hidden) out["commands"].push_back(describe(command));
-    fmt::print("{}\n", json_document(out, 2));
+    fmt::print("{}\n", render::json_document(out, 2));
     return kOk;
   };
 }

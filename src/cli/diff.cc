@@ -10,19 +10,19 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "cli/command.h"
-#include "cli/diff_report.h"
-#include "cli/image_names.h"
-#include "cli/terminal.h"
+#include "cli/command_work.h"
 #include "cli/trace_files.h"
+#include "render/diff_report.h"
 #include "timeline/diff.h"
-#include "timeline/step_store.h"
+#include "trace/images/image_names.h"
+#include "trace/open_steps.h"
 
 namespace tracewell::cli {
 namespace {
 
 struct DiffCommand {
-  InputOptions a, b;
-  ImageOptions images;
+  trace::InputOptions a, b;
+  trace::ImageOptions images;
   uint64_t window = timeline::DiffOptions().window;
   uint64_t look_back = timeline::DiffOptions().look_back;
   uint64_t most = timeline::DiffOptions().most;
@@ -33,25 +33,17 @@ struct DiffCommand {
   bool json = false;
 };
 
-/// A trace of steps without an index; what has no random access is taken into memory.
-struct OpenSteps {
-  OpenTrace trace;
-  std::unique_ptr<Source> stored;
-  AddressNames names;
-  Source& source() const { return stored ? *stored : *trace.source; }
-  timeline::DiffSide side() const { return {*source().steps(), source().catalog()}; }
+struct Side {
+  trace::OpenSteps steps;
+  trace::AddressNames names;
 };
 
-Result<OpenSteps> open_steps(const InputOptions& options, const ImageOptions& images) {
-  OpenSteps out;
-  TW_ASSIGN_OR_RETURN(out.trace, open_trace(options));
-  TW_ASSIGN_OR_RETURN(out.names, names_of_images(out.trace.source, images));
-  if (out.trace.source->steps() == nullptr) {
-    auto stored = timeline::StepStore::read(*out.trace.source);
-    if (!stored) return std::move(stored).error().within(printable(options.path));
-    out.stored = *std::move(stored);
-    if (options.strict) TW_RETURN_IF_ERROR(out.trace.problems->strict());
-  }
+Result<Side> open_side(const trace::InputOptions& options, const trace::ImageOptions& images,
+                       const Work& work) {
+  Side out;
+  TW_ASSIGN_OR_RETURN(trace::OpenTrace trace, trace::open_trace(options, work));
+  TW_ASSIGN_OR_RETURN(out.names, trace::names_of_images(trace.source, images, work));
+  TW_ASSIGN_OR_RETURN(out.steps, trace::with_steps(std::move(trace), options, work));
   return out;
 }
 
@@ -61,14 +53,14 @@ Result<bool> diff(const DiffCommand& command) {
             "both A and B are -, and standard input can be read once; give a file for one of them"};
   // The images are A's; B may be of another build. Opening is a pass over the whole file; nothing
   // is shared.
-  auto opening = begin([&] { return open_steps(command.b, {}); });
-  auto opened = open_steps(command.a, command.images);
+  const Work work = command_work();
+  auto opening = begin([&] { return open_side(command.b, {}, work); });
+  auto opened = open_side(command.a, command.images, work);
   auto other = opening.get();
-  TW_ASSIGN_OR_RETURN(const OpenSteps a, std::move(opened));
-  TW_ASSIGN_OR_RETURN(const OpenSteps b, std::move(other));
-  tell_problems(a.trace, command.a.path);
-  tell_problems(b.trace, command.b.path);
-  Progress progress("comparing", a.side().steps.count());
+  TW_ASSIGN_OR_RETURN(const Side a, std::move(opened));
+  TW_ASSIGN_OR_RETURN(const Side b, std::move(other));
+  tell_problems(a.steps.trace, command.a.path);
+  tell_problems(b.steps.trace, command.b.path);
   timeline::DiffOptions options;
   options.first = command.first;
   options.ignore_loops = command.ignore_loops;
@@ -77,14 +69,14 @@ Result<bool> diff(const DiffCommand& command) {
   options.window = command.window;
   options.look_back = command.look_back;
   options.most = command.most;
-  options.progress = [&progress](uint64_t done) { progress.at(done); };
+  options.work = work;
   TW_ASSIGN_OR_RETURN(const timeline::DiffReport report,
-                      timeline::diff(a.side(), b.side(), options));
-  const Catalog& catalog = a.side().catalog;
-  const DiffWords words(a.side(), b.side(), report, AddressNames(a.names));
+                      timeline::diff(a.steps.side(), b.steps.side(), options));
+  const Catalog& catalog = a.steps.side().catalog;
+  const render::DiffWords words(a.steps.side(), b.steps.side(), report, a.names);
   fmt::print("{}", command.json
-                       ? diff_json(report, catalog, words)
-                       : diff_text(report, catalog, words, command.first));
+                       ? render::diff_json(report, catalog, words)
+                       : render::diff_text(report, catalog, words, command.first));
   return report.same();
 }
 

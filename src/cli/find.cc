@@ -7,56 +7,122 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/hex.h"
+#include "base/text.h"
 #include "cli/command.h"
-#include "cli/find_hits.h"
-#include "cli/place.h"
+#include "cli/command_work.h"
+#include "cli/images.h"
+#include "cli/trace_files.h"
+#include "render/find_rows.h"
+#include "trace/place.h"
+#include "trace/questions/find.h"
 
 namespace tracewell::cli {
 namespace {
 
+struct FindOptions {
+  trace::InputOptions input;
+  trace::ImageOptions images;
+  std::string what;      // exec, read, write, access, reg, bytes, value
+  std::string argument;  // of it
+  uint64_t from = 0, to = UINT64_MAX;  // steps, both included
+  uint64_t limit = UINT64_MAX;
+  bool backward = false;
+  bool json = false;
+};
+
+using What = trace::FindQuestion::What;
 struct Search {
   std::string_view name;
-  Status (*find)(StepTrace&, const FindOptions&, HitPrinter&);
-  bool backward;   // can it go that way?
-  bool has_range;  // is its argument ADDR[,LEN]?
+  What what;
 };
-constexpr std::array<Search, 7> kSearches = {{{"exec", find_executions, true, true},
-                                              {"read", find_accesses, true, true},
-                                              {"write", find_accesses, true, true},
-                                              {"access", find_accesses, true, true},
-                                              {"reg", find_changes, true, false},
-                                              {"bytes", find_bytes, false, false},
-                                              {"value", find_value, true, false}}};
+constexpr std::array<Search, 7> kSearches = {{{"exec", What::Executions},
+                                              {"read", What::Reads},
+                                              {"write", What::Writes},
+                                              {"access", What::Accesses},
+                                              {"reg", What::RegisterChanges},
+                                              {"bytes", What::MemoryBytes},
+                                              {"value", What::Values}}};
 
-Result<int> find(const FindOptions& asked) {
-  const auto* search = std::find_if(kSearches.begin(), kSearches.end(), [&](const Search& one) {
-    return one.name == asked.what;
-  });
-  if (asked.backward && !search->backward)
-    return {Errc::InvalidArgument,
-            fmt::format("find {} does not go backwards", asked.what)};
-  TW_RETURN_IF_ERROR(check_range(asked.from, asked.to));
-  if (asked.limit == 0) return {Errc::InvalidArgument, "--limit 0 finds nothing"};
-  TW_ASSIGN_OR_RETURN(StepTrace trace, open_step_trace(asked.input, asked.images));
-  TW_RETURN_IF_ERROR(check_steps(trace, asked.from, asked.to));
-  tell_missing_steps(trace.trace, asked.input.path);
-  AddressNames names = std::move(trace.names);
-  FindOptions options = asked;
-  if (search->has_range) {
-    TW_ASSIGN_OR_RETURN(const GivenPlace place,
-                        parse_place("find " + asked.what, asked.argument, names,
-                                    trace.catalog().address_bytes));
-    // Of a variable all of it, of a function where it begins.
-    const bool whole = asked.what != "exec" && place.symbol_bytes != 0;
-    options.range = {place.address, place.last(whole ? place.symbol_bytes : 1)};
+/// What may have been meant by a text that is no row of bytes.
+std::string bytes_hint(std::string_view text) {
+  constexpr size_t kTextMax = 64;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    const std::string_view digits = text.substr(2);
+    return from_hex(digits) ? fmt::format("; without 0x it is {}", digits)
+                            : "; a number is found by: find value";
   }
-  const StepWords words(trace.catalog(), std::move(names));
-  HitPrinter hits(options, words, trace.notes);
-  TW_RETURN_IF_ERROR(search->find(trace, options, hits));
+  if (text.empty() || text.size() > kTextMax) return "";
+  if (text.find_first_not_of("0123456789abcdefABCDEF") == text.npos)
+    return "; this is an odd number of digits";
+  return fmt::format("; the bytes of this text are {}", to_hex(as_bytes(text)));
+}
+
+/// ADDR[,LEN], or what the images call a place.
+Result<timeline::AddressRange> range_of(const FindOptions& options, What what,
+                                        const trace::StepTrace& trace) {
+  TW_ASSIGN_OR_RETURN(const trace::GivenPlace place,
+                      trace::parse_place("find " + options.what, options.argument, trace.names,
+                                         trace.catalog().address_bytes));
+  // Of a variable all of it, of a function where it begins.
+  const bool whole = what != What::Executions && place.symbol_bytes != 0;
+  return timeline::AddressRange{place.address, place.last(whole ? place.symbol_bytes : 1)};
+}
+
+Result<trace::FindQuestion> question_of(const FindOptions& options, What what,
+                                        const trace::StepTrace& trace) {
+  trace::FindQuestion out;
+  out.what = what;
+  out.from = options.from;
+  out.to = options.to;
+  out.backward = options.backward;
+  if (what == What::RegisterChanges) {
+    out.register_name = options.argument;
+  } else if (what == What::MemoryBytes) {
+    auto bytes = from_hex(options.argument);
+    if (!bytes || bytes->empty())
+      return {Errc::InvalidArgument,
+              fmt::format("find bytes {}: wanted are hex digits, two a byte, the lowest address "
+                          "first, such as 488b05{}",
+                          printable(options.argument), bytes_hint(options.argument))};
+    out.bytes = *std::move(bytes);
+  } else if (what == What::Values) {
+    auto numbers = trace::parse_number_range(options.argument);
+    if (!numbers)
+      return {Errc::InvalidArgument, fmt::format("find value {}: {}", printable(options.argument),
+                                                 numbers.error().message)};
+    out.numbers = *numbers;
+  } else {
+    TW_ASSIGN_OR_RETURN(out.range, range_of(options, what, trace));
+  }
+  return out;
+}
+
+Result<int> find(const FindOptions& options) {
+  const auto* const search = std::ranges::find(kSearches, options.what, &Search::name);
+  if (options.backward && search->what == What::MemoryBytes)
+    return {Errc::InvalidArgument, fmt::format("find {} does not go backwards", options.what)};
+  TW_RETURN_IF_ERROR(trace::check_range(options.from, options.to));
+  if (options.limit == 0) return {Errc::InvalidArgument, "--limit 0 finds nothing"};
+  TW_ASSIGN_OR_RETURN(const trace::StepTrace trace,
+                      open_step_trace(options.input, options.images));
+  TW_RETURN_IF_ERROR(trace::check_steps(trace, options.from, options.to));
+  tell_missing_steps(trace.trace, options.input.path);
+  TW_ASSIGN_OR_RETURN(const trace::FindQuestion question,
+                      question_of(options, search->what, trace));
+  const render::StepWords words(trace.catalog(), trace.names);
+  const render::FindRows rows(words, trace.catalog().endian, !question.numbers.is_one(),
+                              trace.notes, options.json);
+  uint64_t count = 0;
+  const auto print = [&](const trace::Hit& hit) {
+    fmt::print("{}\n", rows.row(hit));
+    return ++count < options.limit;
+  };
+  TW_RETURN_IF_ERROR(trace::find(trace, question, print, command_work()));
   TW_RETURN_IF_ERROR(trace.answers_hold());
-  if (hits.count() != 0) return static_cast<int>(kOk);
-  const bool number = options.what != "reg" && options.what != "bytes";
-  return nothing("nothing found" + (number ? hex_hint(options.argument) : ""));
+  if (count != 0) return static_cast<int>(kOk);
+  const bool number = search->what != What::RegisterChanges && search->what != What::MemoryBytes;
+  return nothing("nothing found" + (number ? trace::hex_hint(options.argument) : ""));
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/counted.h"
 #include "base/folder.h"
 #include "base/text.h"
-#include "cli/counted.h"
 #include "hooks/log/lost_hooks.h"
 #include "hooks/programs/unseen_programs.h"
 #include "hooks/session/session.h"

@@ -8,21 +8,22 @@
 #include <fmt/format.h>
 
 #include "base/beside.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/counted.h"
-#include "cli/notes_file.h"
+#include "cli/command_work.h"
 #include "cli/notes_turn.h"
 #include "cli/trace_files.h"
 #include "formats/jsonl.h"
 #include "timeline/step_store.h"
+#include "trace/notes_file.h"
 
 namespace tracewell::cli {
 namespace {
 
 struct NoteOptions {
-  InputOptions input;
+  trace::InputOptions input;
   std::string step;
   std::vector<std::string> words;
   bool remove = false;
@@ -32,40 +33,23 @@ struct NoteOptions {
   bool changes() const { return remove || clear || !words.empty(); }
 };
 
-/// A trace of steps, and its notes.
-struct NotedTrace {
-  OpenTrace trace;
-  std::unique_ptr<Source> stored;  // when the format has no random access
-  StepIndex* steps = nullptr;
-
-  const std::vector<Note>& own() const {
-    return stored ? stored->catalog().notes : trace.source->catalog().notes;
-  }
-};
-
-Result<NotedTrace> open_noted(const InputOptions& options) {
-  NotedTrace out;
-  TW_ASSIGN_OR_RETURN(out.trace, open_trace(options));
-  out.steps = out.trace.source->steps();
-  if (out.steps == nullptr) {
-    auto stored = timeline::StepStore::read(*out.trace.source);
-    if (!stored) return std::move(stored).error().within(printable(options.path));
-    out.stored = *std::move(stored);
-    out.steps = out.stored->steps();
-  }
+Result<trace::OpenSteps> open_noted(const trace::InputOptions& options) {
+  const Work work = command_work();
+  TW_ASSIGN_OR_RETURN(trace::OpenTrace trace, trace::open_trace(options, work));
+  TW_ASSIGN_OR_RETURN(trace::OpenSteps out, trace::with_steps(std::move(trace), options, work));
   tell_problems(out.trace, options.path);
   return out;
 }
 
-Status list(const NotedTrace& noted, const std::vector<Note>& notes,
+Status list(const trace::OpenSteps& noted, const std::vector<Note>& notes,
             std::optional<uint64_t> wanted, bool json, size_t& count) {
   std::string out;
   for (const Note& note : notes) {
     if (wanted && note.step != *wanted) continue;
     ++count;
     StepIndex::Moment moment;
-    const bool there = note.step < noted.steps->count();
-    if (there) TW_RETURN_IF_ERROR(noted.steps->state_before(note.step, moment));
+    const bool there = note.step < noted.steps().count();
+    if (there) TW_RETURN_IF_ERROR(noted.source->steps()->state_before(note.step, moment));
     if (json) {
       out = fmt::format("{{\"step\":{},\"tid\":{},\"pc\":{},\"text\":", note.step,
                         moment.tid != 0 ? fmt::format("{}", moment.tid) : "null",
@@ -88,9 +72,10 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 /// What is there, to be changed. A file that would lose something is left alone.
-Status read_for_change(const std::string& path, const NotedTrace& noted, std::vector<Note>& notes) {
+Status read_for_change(const std::string& path, const trace::OpenSteps& noted,
+                       std::vector<Note>& notes) {
   ProblemLog problems;
-  TW_ASSIGN_OR_RETURN(NotesFile file, read_notes(path, *noted.trace.file, problems));
+  TW_ASSIGN_OR_RETURN(trace::NotesFile file, trace::read_notes(path, *noted.trace.file, problems));
   if (file.there && !file.fits && problems.empty())
     return {Errc::InvalidArgument,
             fmt::format("{} is not of this trace as it is now; look at it, or delete it by "
@@ -99,38 +84,40 @@ Status read_for_change(const std::string& path, const NotedTrace& noted, std::ve
   if (!problems.empty())
     return {Errc::Corrupt, fmt::format("{}: {}; put it right, or delete it by --clear", path,
                                        problem_line(problems.kept().front()))};
-  notes = file.fits ? std::move(file.notes) : noted.own();
+  notes = file.fits ? std::move(file.notes) : noted.catalog().notes;
   return {};
 }
 
-Result<int> change(const NoteOptions& options, std::optional<uint64_t> step, NotedTrace& noted) {
-  const std::string path = notes_path(options.input.path);
+Result<int> change(const NoteOptions& options, std::optional<uint64_t> step,
+                   trace::OpenSteps& noted) {
+  const std::string path = trace::notes_path(options.input.path);
   const InputFile& trace = *noted.trace.file;
   TW_ASSIGN_OR_RETURN(const Place place, place_to_keep(path, {trace.path(), trace.facts()}));
   TW_ASSIGN_OR_RETURN(const NotesTurn turn, NotesTurn::take(place, path));
   if (options.clear) {
-    TW_RETURN_IF_ERROR(noted.own().empty() ? delete_notes(path, trace)
-                                           : write_notes(path, trace, {}));
+    TW_RETURN_IF_ERROR(noted.catalog().notes.empty() ? trace::delete_notes(path, trace)
+                                           : trace::write_notes(path, trace, {}));
     return static_cast<int>(kOk);
   }
   std::vector<Note> notes;
   TW_RETURN_IF_ERROR(read_for_change(path, noted, notes));
-  if (!options.remove && *step > noted.steps->count())
+  if (!options.remove && *step > noted.steps().count())
     return {Errc::InvalidArgument, fmt::format("there is no step {}: the trace has {}", *step,
-                                               noted.steps->count())};
+                                               noted.steps().count())};
   const auto gone = std::erase_if(notes, [&](const Note& one) { return one.step == *step; });
   if (options.remove && gone == 0)
     return nothing(fmt::format("nothing is noted at step {}", *step));
   if (!options.remove) {
     std::string text = joined(options.words);
-    if (text.size() > kNoteBytesMax)
+    if (text.size() > trace::kNoteBytesMax)
       return {Errc::InvalidArgument,
-              fmt::format("a note has {} bytes at most", kNoteBytesMax)};
+              fmt::format("a note has {} bytes at most", trace::kNoteBytesMax)};
     const auto at = std::ranges::upper_bound(notes, *step, {}, &Note::step);
     notes.insert(at, {*step, std::move(text)});
   }
-  const bool needed = !notes.empty() || !noted.own().empty();
-  TW_RETURN_IF_ERROR(needed ? write_notes(path, trace, notes) : delete_notes(path, trace));
+  const bool needed = !notes.empty() || !noted.catalog().notes.empty();
+  TW_RETURN_IF_ERROR(needed ? trace::write_notes(path, trace, notes)
+                            : trace::delete_notes(path, trace));
   return static_cast<int>(kOk);
 }
 
@@ -148,10 +135,11 @@ Result<int> note(const NoteOptions& options) {
   if (!options.words.empty() &&
       joined(options.words).find_first_not_of(" \t\n") == std::string::npos)
     return {Errc::InvalidArgument, "there is no text in this note; --delete forgets one"};
-  TW_ASSIGN_OR_RETURN(NotedTrace noted, open_noted(options.input));
+  TW_ASSIGN_OR_RETURN(trace::OpenSteps noted, open_noted(options.input));
   if (options.changes()) return change(options, step, noted);
   const std::string& path = options.input.path;
-  const TraceNotes notes = notes_of(noted.trace, path, noted.own());
+  const trace::TraceNotes notes =
+      trace::notes_of(noted.trace, path, noted.catalog().notes, command_work());
   size_t count = 0;
   TW_RETURN_IF_ERROR(list(noted, notes.notes, step, options.json, count));
   if (count != 0) return static_cast<int>(kOk);

@@ -7,26 +7,27 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
-#include "cli/image_names.h"
+#include "cli/command_work.h"
 #include "cli/images.h"
 #include "cli/interrupt.h"
-#include "cli/notes_file.h"
-#include "cli/step_rows.h"
 #include "cli/terminal.h"
-#include "cli/text_sink.h"
 #include "cli/trace_files.h"
-#include "cli/where_index.h"
 #include "filter/limit.h"
 #include "filter/step_notes.h"
 #include "filter/step_numbers.h"
+#include "render/event_text.h"
+#include "render/step_rows.h"
+#include "trace/images/image_names.h"
+#include "trace/notes_file.h"
+#include "trace/where_index.h"
 
 namespace tracewell::cli {
 namespace {
 
 struct PrintOptions {
-  InputOptions input;
-  SelectionOptions selection;
-  ImageOptions images;
+  trace::InputOptions input;
+  trace::SelectionOptions selection;
+  trace::ImageOptions images;
   std::string format = "text";
   std::vector<std::string> columns;
   bool json = false;
@@ -43,18 +44,20 @@ std::vector<std::string> printed_formats() {
 }
 
 /// "text" is ours alone; the others are formats.
-Result<std::unique_ptr<Sink>> create_print_sink(const PrintOptions& options, AddressNames names) {
+Result<std::unique_ptr<Sink>> create_print_sink(const PrintOptions& options,
+                                                trace::AddressNames names) {
   if (options.format != "text")
     return create_sink(*formats::find_format(options.format), "-", options.save);
   if (!options.json && options.columns.empty())
-    return text_sink(output_has_color(), std::move(names));
-  StepRowsOptions rows;
+    return render::text_sink(output_has_color(), std::move(names));
+  render::StepRowsOptions rows;
   rows.json = options.json;
-  TW_ASSIGN_OR_RETURN(rows.columns, parse_columns(options.columns));
-  if (const std::string empty = image_columns(rows.columns); !empty.empty() && !names.symbol)
+  TW_ASSIGN_OR_RETURN(rows.columns, render::parse_columns(options.columns));
+  const std::string empty = render::image_columns(rows.columns);
+  if (!empty.empty() && !names.symbol)
     fmt::print(stderr, "tracewell: --columns {}: nothing to show; names come from --image "
                        "FILE[@BASE]\n", empty);
-  return step_rows(std::move(rows), std::move(names));
+  return render::step_rows(std::move(rows), std::move(names));
 }
 
 Status check(const PrintOptions& options) {
@@ -75,20 +78,22 @@ Status check(const PrintOptions& options) {
 
 Result<int> print(const PrintOptions& options) {
   TW_RETURN_IF_ERROR(check(options));
-  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input));
-  auto index = index_for(trace, options.selection);
-  TW_ASSIGN_OR_RETURN(AddressNames names, names_of_images(trace.source, options.images));
+  const Work work = command_work();
+  TW_ASSIGN_OR_RETURN(trace::OpenTrace trace, trace::open_trace(options.input, work));
+  auto index = trace::index_for(trace, options.selection);
+  TW_ASSIGN_OR_RETURN(trace::AddressNames names,
+                      trace::names_of_images(trace.source, options.images, work));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, create_print_sink(options, names));
-  TraceNotes notes = notes_of(trace, options.input.path);
-  leave_out_by_index(trace.source, std::move(index), options.selection, names);
+  trace::TraceNotes notes = trace::notes_of(trace, options.input.path, work);
+  trace::leave_out_by_index(trace.source, std::move(index), options.selection, names);
   trace.source = filter::with_notes(filter::with_step_numbers(std::move(trace.source)),
                                     std::move(notes.notes), notes.beside);
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
-                      select_events(std::move(trace.source), options.selection, *trace.problems,
-                                    options.input.strict, "printing",
-                                    {names.module, names.symbol}));
+                      trace::select_events(std::move(trace.source), options.selection,
+                                           *trace.problems, options.input.strict, "printing", work,
+                                           {names.module, names.symbol}));
   // Nobody waits for what is behind the last one, --where least of all.
-  CountingSource counted(filter::limited(std::move(source), options.limit));
+  trace::CountingSource counted(filter::limited(std::move(source), options.limit));
   const InterruptGuard guard;
   const Status done = pump(counted, *sink);
   tell_problems(trace, options.input.path);
@@ -96,7 +101,7 @@ Result<int> print(const PrintOptions& options) {
   tell_left_out(*sink, options.format);
   if (!done.ok()) return done.error();
   if (options.selection.selects() && counted.count() == 0)
-    return nothing(why_nothing(options.selection));
+    return nothing(trace::why_nothing(options.selection));
   return static_cast<int>(kOk);
 }
 
@@ -111,7 +116,7 @@ Run print_command(CLI::App& app) {
       ->check(CLI::IsMember(names));
   add_csv_safe(app, options->save.csv_safe);
   app.add_option("--columns", options->columns,
-                 "of executed instructions, a line each: " + column_names())
+                 "of executed instructions, a line each: " + render::column_names())
       ->delimiter(',')
       ->type_name("NAME,...");
   app.add_flag("--json", options->json, "the columns, or all of them, as an object a line");

@@ -4,20 +4,22 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/counted.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/counted.h"
-#include "cli/notes_file.h"
+#include "cli/command_work.h"
 #include "cli/terminal.h"
 #include "cli/trace_files.h"
 #include "filter/step_notes.h"
+#include "trace/lost_files.h"
+#include "trace/notes_file.h"
 
 namespace tracewell::cli {
 namespace {
 
 struct RepairOptions {
-  InputOptions input;
+  trace::InputOptions input;
   std::string output;
   formats::SaveOptions save;
 };
@@ -28,7 +30,9 @@ Result<int> repair(const RepairOptions& options) {
                  fmt::format("{} and {} are the same file; what was lost should stay at hand",
                              printable(options.input.path), printable(options.output)),
                  {}};
-  TW_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(options.input, {.anew = true}));
+  const Work work = command_work();
+  TW_ASSIGN_OR_RETURN(trace::OpenTrace trace,
+                      trace::open_trace(options.input, work, {.anew = true}));
   if (!trace.format->create)
     return Error{Errc::Unsupported,
                  fmt::format("{} cannot be written; convert it to a format that can",
@@ -43,12 +47,13 @@ Result<int> repair(const RepairOptions& options) {
                         "name, and convert what was repaired",
                         printable(options.input.path), format.name, printable(options.output),
                         meant->name)};
-  TraceNotes notes = notes_of(trace, options.input.path);
+  trace::TraceNotes notes = trace::notes_of(trace, options.input.path, work);
   trace.source = filter::with_notes(std::move(trace.source), std::move(notes.notes),
                                     notes.beside);
   TW_ASSIGN_OR_RETURN(
       std::unique_ptr<Source> source,
-      select_events(std::move(trace.source), {}, problems, options.input.strict, "repairing"));
+      trace::select_events(std::move(trace.source), {}, problems, options.input.strict, "repairing",
+                           work));
   formats::SaveOptions save = options.save;
   save.sound = true;
   // The trace itself may go where reports go.
@@ -56,7 +61,7 @@ Result<int> repair(const RepairOptions& options) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, create_sink(format, options.output, save));
   tell_other_name(options.output, format, source->catalog().machine);
   TW_RETURN_IF_ERROR(pump(*source, *sink));
-  note_lost_bytes(trace);
+  trace::note_lost_bytes(trace.file.get(), *trace.problems);
   tell_left_out(*sink, options.output);
   for (const Problem& problem : problems.kept()) fmt::print(report, "{}\n", problem_line(problem));
   if (problems.count() > problems.kept().size())

@@ -36,7 +36,7 @@ Result<FollowedLog> follow_log(const std::string& path) {
                                                                 *out.log.trace.problems));
   out.follow = follow.get();
   out.log.source = std::move(follow);
-  out.log.owner = hooks::owner_of_open_log(nullptr, true, &out.follow->folder());
+  out.log.owner = hooks::owner_of_open_log(nullptr, true, out.follow->folder());
   return out;
 }
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "formats/hooklog_reader.h"
+#include "cli/command_work.h"
 #include "hooks/control/defaults.h"
 
 namespace tracewell::cli {
@@ -37,19 +37,18 @@ std::string_view log_fact(const Catalog& catalog, std::string_view key) {
   return {};
 }
 
-Result<ReportLog> open_report_log(const hooks::LogName& name, InputOptions options) {
+Result<ReportLog> open_report_log(const hooks::LogName& name, trace::InputOptions options) {
   ReportLog log;
   options.path = log.path = name.path;
   options.found_in = name.found_in;
-  TW_ASSIGN_OR_RETURN(log.trace, open_trace(options));
-  const auto* reader = dynamic_cast<const formats::HooklogReader*>(log.trace.source.get());
+  TW_ASSIGN_OR_RETURN(log.trace, trace::open_trace(options, command_work()));
   const bool in_folder = log.trace.format && log.trace.format->name == "hooklog" && log.path != "-";
   log.owner = hooks::owner_of_open_log(log.trace.file.get(), in_folder,
-                                       reader != nullptr ? reader->folder() : nullptr);
+                                       log.trace.source->folder());
   log.has_frames = log.trace.source->frames() != nullptr;
   TW_ASSIGN_OR_RETURN(log.source,
-                      select_events(std::move(log.trace.source), {}, *log.trace.problems,
-                                    options.strict, "reporting"));
+                      trace::select_events(std::move(log.trace.source), {}, *log.trace.problems,
+                                           options.strict, "reporting", command_work()));
   return log;
 }
 

@@ -24,14 +24,14 @@ std::string_view log_fact(const Catalog& catalog, std::string_view key);
 /// One of the inputs.
 struct ReportLog {
   std::string path;
-  OpenTrace trace;                 // without its source
+  trace::OpenTrace trace;                 // without its source
   bool has_frames = false;         // of tracepoints, and nothing else
   std::unique_ptr<Source> source;  // watched, as select_events() does
   std::optional<uint32_t> owner;   // hooks/log/log_owner.h
   std::optional<int64_t> times_from_ns;  // where its events' times begin, if not all logs' do there
 };
 /// `options` say nothing of which one.
-Result<ReportLog> open_report_log(const hooks::LogName& name, InputOptions options);
+Result<ReportLog> open_report_log(const hooks::LogName& name, trace::InputOptions options);
 
 /// As AIX has it, as far as it is known; ends with an empty line. `first_ns`: where times begin;
 /// nullopt where that is not known, or each log says it.

@@ -14,10 +14,11 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "cli/lost_events.h"
 #include "cli/report_follow.h"
-#include "cli/report_rows.h"
 #include "filter/merge.h"
+#include "render/report_rows.h"
+#include "trace/lost_events.h"
+#include "trace/lost_files.h"
 
 namespace tracewell::cli {
 namespace {
@@ -64,8 +65,8 @@ class ReportRun {
   const report::Templates& templates_;
   report::ReportOptions options_;
   OutputFile output_;
-  ReportRows rows_;
-  std::vector<LostEvents> lost_;  // by log
+  render::ReportRows rows_;
+  std::vector<trace::LostEvents> lost_;  // by log
   bool begun_ = false;  // of the part that is at work
   bool several_owners_ = false;  // of all files, or of those that are merged
   std::set<uint32_t> stopped_;   // owners of whose logs nothing more is printed
@@ -179,7 +180,7 @@ Status ReportRun::part(std::span<ReportLog> logs,
   begin(report, logs, std::nullopt);
   // What came before an error is whole, and printed.
   for (const ReportLog& log : logs) {
-    note_lost_bytes(log.trace);
+    trace::note_lost_bytes(log.trace.file.get(), *log.trace.problems);
     tell_damage(report, log);
   }
   TW_RETURN_IF_ERROR(report.finish());

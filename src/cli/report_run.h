@@ -12,7 +12,7 @@ namespace tracewell::cli {
 
 struct ReportTask {
   std::vector<hooks::LogName> logs;
-  InputOptions input;  // without a path
+  trace::InputOptions input;  // without a path
   std::string output = "-";
   std::string format = "text";
   std::string hint;  // behind what is said where nothing was printed

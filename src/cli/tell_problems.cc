@@ -2,8 +2,6 @@
 // have the same fault at dozens of places: a line each would bury the answer.
 #include <algorithm>
 #include <array>
-#include <mutex>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +10,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/trace_files.h"
+#include "trace/lost_files.h"
 
 namespace tracewell::cli {
 namespace {
@@ -37,87 +36,18 @@ Kind& kind_of(std::vector<Kind>& kinds, std::string_view code) {
   return at != kinds.end() ? *at : kinds.emplace_back(Kind{code, 0, 0});
 }
 
-/// By InputFile::id(): of which lost bytes were told, and which are traces. A process has one
-/// command, which may open two traces at once.
-class FilesToldOf {
- public:
-  void add_trace(uint64_t id) {
-    const std::lock_guard lock(mutex_);
-    traces_.insert(id);
-  }
-  bool is_trace(uint64_t id) {
-    const std::lock_guard lock(mutex_);
-    return traces_.contains(id);
-  }
-  bool has_traces() {
-    const std::lock_guard lock(mutex_);
-    return !traces_.empty();
-  }
-  /// False: it was told before.
-  bool tell(uint64_t id) {
-    const std::lock_guard lock(mutex_);
-    return told_.insert(id).second;
-  }
-
- private:
-  std::mutex mutex_;
-  std::set<uint64_t> told_, traces_;
-};
-FilesToldOf& files_told_of() {
-  static FilesToldOf known;
-  return known;
-}
-
-std::string lost_text(const LostBytes& lost) {
-  return fmt::format("{} bytes could not be read, and were taken as zeros: the file was cut while "
-                     "it was read, or its disk failed",
-                     lost.bytes);
-}
-
 }  // namespace
 
-std::string problem_line(const Problem& problem) {
-  const std::string place = problem.offset ? fmt::format(" at {:#x}", *problem.offset) : "";
-  return fmt::format("{} {}{}: {}", severity_name(problem.severity), printable(problem.code), place,
-                     printable(problem.text));
-}
-
-void note_trace_file(const InputFile& file) { files_told_of().add_trace(file.id()); }
-
-void note_lost_bytes(const OpenTrace& trace) {
-  FilesToldOf& known = files_told_of();
-  for (const LostFile& file : InputFile::all_lost()) {
-    const bool own = trace.file && file.id == trace.file->id();
-    if ((!own && known.is_trace(file.id)) || !known.tell(file.id)) continue;
-    std::string text = lost_text(file.lost);
-    if (!own) text = fmt::format("{}, from {:#x}: {}", file.path, file.lost.first, text);
-    trace.problems->add({own ? std::optional(file.lost.first) : std::nullopt,
-                         Problem::Severity::Damage, "file-shrank", std::move(text)});
-  }
-}
-
-Status no_lost_files() {
-  const std::vector<LostFile> lost = InputFile::all_lost();
-  if (lost.empty()) return {};
-  return Error{Errc::Corrupt, lost_text(lost[0].lost), {}}.within(printable(lost[0].path));
-}
-
 int tell_lost_files(int status) {
-  FilesToldOf& known = files_told_of();
-  // What writes logs cuts what was half written in them, and has that mapped.
-  if (!known.has_traces()) return status;
-  bool told = false;
-  for (const LostFile& file : InputFile::all_lost()) {
-    if (!known.tell(file.id)) continue;
-    told = true;
+  const std::vector<LostFile> lost = trace::untold_lost_files();
+  for (const LostFile& file : lost)
     fmt::print(stderr, "tracewell: {}: damage file-shrank at {:#x}: {}\n", printable(file.path),
-               file.lost.first, lost_text(file.lost));
-  }
-  if (!told) return status;
+               file.lost.first, trace::lost_bytes_text(file.lost));
+  if (lost.empty()) return status;
   return status == kOk || status == kNothing ? static_cast<int>(kBadInput) : status;
 }
 
-void tell_missing_steps(const OpenTrace& trace, const std::string& path) {
+void tell_missing_steps(const trace::OpenTrace& trace, const std::string& path) {
   constexpr std::string_view kCode = "missing-steps";
   uint64_t count = 0;
   const Problem* first = nullptr;
@@ -137,12 +67,12 @@ void tell_missing_steps(const OpenTrace& trace, const std::string& path) {
                count - 1, kCode, name);
 }
 
-void tell_lost_events(const LostEvents& lost, const std::string& path) {
-  const std::vector<LostPlace> places = lost.places();
+void tell_lost_events(const trace::LostEvents& lost, const std::string& path) {
+  const std::vector<trace::LostPlace> places = lost.places();
   if (places.empty()) return;
   const std::string name = printable(path);
   for (size_t i = 0; i < std::min<size_t>(kToldOfEach, places.size()); ++i)
-    fmt::print(stderr, "tracewell: {}: {}\n", name, lost_place_line(places[i]));
+    fmt::print(stderr, "tracewell: {}: {}\n", name, trace::lost_place_line(places[i]));
   if (places.size() > kToldOfEach)
     fmt::print(stderr, "tracewell: {}: {} more such lines; 'tracewell check {}' lists them\n", name,
                places.size() - kToldOfEach, name);
@@ -150,15 +80,15 @@ void tell_lost_events(const LostEvents& lost, const std::string& path) {
              name);
 }
 
-void tell_losses(const OpenTrace& trace, const SelectionOptions& selection,
+void tell_losses(const trace::OpenTrace& trace, const trace::SelectionOptions& selection,
                  const std::string& path) {
   if (selection.where.empty()) return;
   tell_missing_steps(trace, path);
   tell_lost_events(selection.asked->lost, path);
 }
 
-void tell_problems(const OpenTrace& trace, const std::string& path) {
-  note_lost_bytes(trace);
+void tell_problems(const trace::OpenTrace& trace, const std::string& path) {
+  trace::note_lost_bytes(trace.file.get(), *trace.problems);
   const std::string name = printable(path);
   const auto counted_as = [](std::string_view code) {
     return std::ranges::find(kCounted, code, &Counted::code);

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/work.h"
+
 namespace tracewell::cli {
 
 bool output_is_terminal();
@@ -18,17 +20,17 @@ bool output_has_color();
 
 /// "…: N events" on standard error, rewritten in place, when it is a terminal and the work takes
 /// longer than a second. Erases itself. With `lines`, where it is none: a line every two seconds.
-class Progress {
+class Progress final : public Stage {
  public:
   explicit Progress(std::string_view what, std::optional<uint64_t> total = {}, bool lines = false);
-  ~Progress();
+  ~Progress() override;
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  void at(uint64_t done);
+  void at(uint64_t done) override;
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::string_view what_;
+  std::string what_;
   std::optional<uint64_t> total_;
   bool in_place_;
   bool wanted_;

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/counted.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/counted.h"
 #include "cli/hook_session.h"
 #include "hooks/log/log_use.h"
 #include "hooks/rings/chosen_rings.h"

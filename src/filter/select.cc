@@ -35,7 +35,7 @@ class SelectSource final : public Source {
       if (!pick(batch) || stopped()) {
         done_ = true;
         batch.clear();
-        return {Errc::Io, "interrupted"};
+        return {Errc::Stopped, "interrupted"};
       }
       if (!batch.empty()) return true;
     }
@@ -57,7 +57,7 @@ class SelectSource final : public Source {
 
   /// The event that is looked at now.
   size_t at() const { return keep_.size() - 1; }
-  bool stopped() const { return selection_.stop && selection_.stop(); }
+  bool stopped() const { return selection_.work.is_stopped(); }
 
   /// False: nobody waits for it.
   bool pick(Batch& batch) {

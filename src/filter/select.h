@@ -8,6 +8,7 @@
 
 #include "filter/expression.h"
 #include "model/stream.h"
+#include "model/work.h"
 
 namespace tracewell::filter {
 
@@ -23,9 +24,8 @@ struct Selection {
   /// Called when there are more threads than registers are kept of. Those of all threads are then
   /// not known until steps tell them again, and the steps that stay begin another session.
   std::function<void()> forgets = nullptr;
-  /// Asked for each event that `where` is asked of: true = nobody waits any more, and the stream
-  /// ends with an error.
-  std::function<bool()> stop = nullptr;
+  /// Asked whether to go on for each event that `where` is asked of; the stream ends with an error.
+  Work work = {};
 
   bool everything() const { return from == 0 && to == UINT64_MAX && !where; }
 };

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -15,19 +14,18 @@
 #include "base/result.h"
 #include "model/problem.h"
 #include "model/stream.h"
+#include "model/work.h"
 
 namespace tracewell::formats {
 
 /// What the user knows better than the file, and wants to know.
 struct OpenOptions {
   std::optional<Endian> endian;
-  /// Called now and then while a long file is looked through: bytes done.
-  std::function<void(uint64_t)> progress;
-  /// Asked now and then where much is read that gives no events. true: nobody waits, and what was
-  /// found until then is all.
-  std::function<bool()> stop;
-  /// What a source of this file, or of its beginning, gave as Noted::notes(): it need not be looked
-  /// through again.
+  /// Long files are looked through in a stage "reading", in bytes. Where much is read that gives no
+  /// events, a work that is stopped has found all that there is: that is no error.
+  Work work;
+  /// What a source of this file, or of its beginning, gave as ReaderNotes::notes(): it need not be
+  /// looked through again.
   struct Notes {
     Bytes bytes;
     uint64_t file_bytes = 0;  // of the file then
@@ -85,28 +83,6 @@ Result<std::unique_ptr<Source>> open_source(std::shared_ptr<InputFile> file,
                                             std::string_view format_name,
                                             const OpenOptions& options, ProblemLog& problems,
                                             const Format** which = nullptr);
-
-/// What some sources know without a walk over all events; asked for by dynamic_cast.
-class Summarised {
- public:
-  virtual ~Summarised() = default;
-  /// Distinct threads that events name; 0 = no event names any.
-  virtual uint64_t thread_count() const = 0;
-  /// What else people want to know of such a file: names of one word, and values.
-  virtual std::vector<std::pair<std::string, std::string>> facts() const { return {}; }
-};
-
-/// Sources that look through a file before they read it, and can tell the next one what they found;
-/// asked for by dynamic_cast.
-class Noted {
- public:
-  virtual ~Noted() = default;
-  /// For OpenOptions::notes. The same of the same file; empty = there is nothing to tell.
-  virtual std::vector<uint8_t> notes() const = 0;
-  /// Nothing is missing, odd or not known: to read all of it tells no problem that was not told
-  /// when it was opened, and a step that is read alone is what it is where all are read.
-  virtual bool is_sound() const { return false; }
-};
 
 #define FORMAT(name) const Format& name##_format();
 #include "formats/formats.def"

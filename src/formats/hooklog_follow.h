@@ -39,7 +39,7 @@ class HooklogFollow final : public Source {
   /// Says nothing of threads: each event has its process.
   const Catalog& catalog() const override { return catalog_; }
   /// That is read, whatever has its name by now.
-  const Folder& folder() const { return folder_; }
+  const Folder* folder() const override { return &folder_; }
   /// false: the round is over; the next call begins another one.
   Result<bool> next(Batch& batch) override;
   /// The session has ended, and all was read; or it was stopped.

@@ -34,7 +34,7 @@ Result<std::unique_ptr<Source>> HooklogReader::open(std::shared_ptr<InputFile> f
                                                     const OpenOptions& options,
                                                     ProblemLog& problems) {
   std::unique_ptr<HooklogReader> reader(new HooklogReader(problems));
-  reader->log_.stop = options.stop;
+  reader->log_.stop = options.work.stop;
   reader->catalog_.source_path = file->path();
   const std::string_view text = as_text(file->bytes());
   reader->folder_ = options.folder;

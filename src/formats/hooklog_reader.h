@@ -20,7 +20,7 @@ namespace tracewell::formats {
 /// What the metadata says of the whole trace, as extras of a catalog.
 void describe_hooklog(std::string_view metadata, Catalog& catalog);
 
-class HooklogReader final : public Source, public Summarised {
+class HooklogReader final : public Source, public Summary {
  public:
   /// `file` is the log's `metadata`, or one of its stream files, which is read alone; its times are
   /// then known only if the metadata is beside it.
@@ -28,9 +28,10 @@ class HooklogReader final : public Source, public Summarised {
                                               const OpenOptions& options, ProblemLog& problems);
 
   const Catalog& catalog() const override { return catalog_; }
+  const Summary* summary() const override { return this; }
   Result<bool> next(Batch& batch) override;
   /// That the log's other files were read from, whatever has its name by now; nullptr: none was.
-  const Folder* folder() const { return folder_.get(); }
+  const Folder* folder() const override { return folder_.get(); }
   uint64_t thread_count() const override { return threads_; }
   std::vector<std::pair<std::string, std::string>> facts() const override;
 

@@ -35,7 +35,9 @@ Result<std::unique_ptr<Source>> TfileReader::open(std::shared_ptr<InputFile> fil
                                                   ProblemLog& problems) {
   std::unique_ptr<TfileReader> reader(new TfileReader(std::move(file), problems));
   TW_RETURN_IF_ERROR(reader->read_description(options));
-  reader->index_.build(reader->frames_, *reader->file_, problems, options.progress);
+  const auto stage = options.work.stage("reading", reader->file_->bytes().size());
+  reader->index_.build(reader->frames_, *reader->file_, problems,
+                       [&](uint64_t done) { stage->at(done); });
   reader->look_behind_the_end();
   const auto& status = reader->catalog_.status;
   if (status && status->frames && *status->frames != reader->count())

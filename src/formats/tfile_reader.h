@@ -11,12 +11,13 @@
 namespace tracewell::formats {
 
 /// Event n is frame n. Searches go by the program counter that the frame itself recorded.
-class TfileReader final : public Source, public FrameIndex, public Summarised {
+class TfileReader final : public Source, public FrameIndex, public Summary {
  public:
   static Result<std::unique_ptr<Source>> open(std::shared_ptr<InputFile> file,
                                               const OpenOptions& options, ProblemLog& problems);
 
   const Catalog& catalog() const override { return catalog_; }
+  const Summary* summary() const override { return this; }
   Result<bool> next(Batch& batch) override;
   Seekable* seekable() override { return this; }
   FrameIndex* frames() override { return this; }

@@ -94,7 +94,8 @@ void Reader::look_through(Contents& contents, const OpenOptions& options) {
       contents.problems = {};
     }
   }
-  contents.scan.extend(bytes, &contents.problems, options.progress);
+  const auto stage = options.work.stage("reading", bytes.size());
+  contents.scan.extend(bytes, &contents.problems, [&](uint64_t done) { stage->at(done); });
   contents.generation = find_generation(bytes, contents.scan);
 }
 

@@ -16,12 +16,14 @@
 
 namespace tracewell::formats::trace64 {
 
-class Reader final : public Source, public StepIndex, public Summarised, public Noted {
+class Reader final : public Source, public StepIndex, public Summary, public ReaderNotes {
  public:
   static Result<std::unique_ptr<Source>> open(std::shared_ptr<InputFile> file,
                                               const OpenOptions& options, ProblemLog& problems);
 
   const Catalog& catalog() const override { return catalog_; }
+  const Summary* summary() const override { return this; }
+  const ReaderNotes* reader_notes() const override { return this; }
   Result<bool> next(Batch& batch) override;
   Seekable* seekable() override { return this; }
   StepIndex* steps() override { return this; }

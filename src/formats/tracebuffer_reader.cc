@@ -50,6 +50,7 @@ void TracebufferReader::look_at_frames(const OpenOptions& options) {
   if (frames_.too_many())
     problems_.add({offsetof(ring::Header, first), Severity::Damage, "record-count",
                    "the header counts more frames than there are records"});
+  const auto stage = options.work.stage("reading", frames_.header().data_bytes);
   std::unordered_set<int32_t> threads;
   std::optional<uint64_t> end;  // of the frame before, when that was good
   uint64_t bad_in_a_row = 0;
@@ -82,7 +83,7 @@ void TracebufferReader::look_at_frames(const OpenOptions& options) {
     kept_bytes_ += bytes;
     look_at_blocks(number, *record);
     if (record->tid != 0) threads.insert(record->tid);
-    if (++count_ % kProgressFrames == 0 && options.progress) options.progress(kept_bytes_);
+    if (++count_ % kProgressFrames == 0) stage->at(kept_bytes_);
   }
   threads_ = threads.size();
 }

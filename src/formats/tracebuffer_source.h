@@ -12,9 +12,10 @@
 namespace tracewell::formats {
 
 /// Event n is the n-th frame that can be read. What is damaged is told when the file is opened.
-class TracebufferSource : public Source, public FrameIndex, public Summarised {
+class TracebufferSource : public Source, public FrameIndex, public Summary {
  public:
   const Catalog& catalog() const override { return catalog_; }
+  const Summary* summary() const override { return this; }
   Seekable* seekable() override { return this; }
   FrameIndex* frames() override { return this; }
   uint64_t count() const override { return count_; }

@@ -72,6 +72,7 @@ void TracebufferWalker::look_at_frames(const OpenOptions& options) {
   if (entries_.too_many())
     problems_.add({offsetof(ring::Header, begin), Severity::Damage, "record-count",
                    "the header counts more bytes of frames than there is room for"});
+  const auto stage = options.work.stage("reading", entries_.end() - entries_.begin());
   std::unordered_set<int32_t> threads;
   std::optional<uint32_t> number;  // of the frame that is to come
   if (!entries_.too_many()) number = static_cast<uint32_t>(entries_.header().first);
@@ -107,7 +108,7 @@ void TracebufferWalker::look_at_frames(const OpenOptions& options) {
     saved_bytes_ += rsp::kFrameHeaderBytes + data_.size();
     at += entry->bytes;
     if (entry->tid != 0) threads.insert(entry->tid);
-    if (++count_ % kProgressFrames == 0 && options.progress) options.progress(kept_bytes_);
+    if (++count_ % kProgressFrames == 0) stage->at(kept_bytes_);
   }
   threads_ = threads.size();
   // A writer that was killed may not have got to count its last frame.

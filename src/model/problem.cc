@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
+
 namespace tracewell {
 
 ProblemLog::ByCode& ProblemLog::by_code(const std::string& code) {
@@ -63,6 +67,12 @@ std::string_view severity_name(Problem::Severity severity) {
     case Problem::Severity::Damage: return "damage";
   }
   return "unknown";
+}
+
+std::string problem_line(const Problem& problem) {
+  const std::string place = problem.offset ? fmt::format(" at {:#x}", *problem.offset) : "";
+  return fmt::format("{} {}{}: {}", severity_name(problem.severity), printable(problem.code), place,
+                     printable(problem.text));
 }
 
 }  // namespace tracewell

@@ -64,5 +64,7 @@ class ProblemLog {
 };
 
 std::string_view severity_name(Problem::Severity severity);
+/// "warning frame-cut at 0x12: text", for people and scripts; safe to print.
+std::string problem_line(const Problem& problem);
 
 }  // namespace tracewell

@@ -19,6 +19,9 @@ class SourceOver : public Source {
   Seekable* seekable() override { return source_->seekable(); }
   FrameIndex* frames() override { return source_->frames(); }
   StepIndex* steps() override { return source_->steps(); }
+  const Summary* summary() const override { return source_->summary(); }
+  const ReaderNotes* reader_notes() const override { return source_->reader_notes(); }
+  const Folder* folder() const override { return source_->folder(); }
 
  protected:
   std::unique_ptr<Source> source_;

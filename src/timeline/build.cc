@@ -106,7 +106,8 @@ class IndexBuild {
         catalog_(catalog),
         options_(options),
         trace_bytes_(trace_bytes),
-        sink_(sink) {
+        sink_(sink),
+        stage_(options.work.stage("indexing", steps.count())) {
     if (options.small && trace_bytes >= kSmallTrace)
       room_ = trace_bytes / 1000 * kShare - std::min<uint64_t>(trace_bytes / 5,
                                                                options.notes.size());
@@ -128,9 +129,9 @@ class IndexBuild {
     uint64_t reserved = 0;           // bytes, for its call marks
   };
 
-  bool stopped() const { return options_.stop != nullptr && *options_.stop; }
+  bool stopped() const { return options_.work.is_stopped(); }
   static Error stopped_error() {
-    return {Errc::InvalidArgument, "the index was not finished: stopped", {}};
+    return {Errc::Stopped, "the index was not finished: stopped", {}};
   }
   void work();
   Status do_task(const Task& task);
@@ -153,6 +154,7 @@ class IndexBuild {
   std::atomic<bool> failed_ = false;
   uint64_t memory_each_ = 0;
   std::mutex mutex_;  // of what follows, and of the sink
+  const std::unique_ptr<Stage> stage_;
   uint64_t done_ = 0;
   Status status_;
   std::map<uint64_t, Finished> waiting_;  // for those before them, by first step
@@ -166,7 +168,7 @@ class IndexBuild {
 Status IndexBuild::run(std::vector<Task> tasks, unsigned workers) {
   tasks_ = std::move(tasks);
   workers = std::min<unsigned>(workers, static_cast<unsigned>(std::max<size_t>(tasks_.size(), 1)));
-  memory_each_ = options_.memory_bytes / workers;
+  memory_each_ = options_.work.memory_bytes / workers;
   {
     std::vector<std::jthread> threads;
     for (unsigned i = 1; i < workers; ++i) {
@@ -242,9 +244,9 @@ Status IndexBuild::read_into(SegmentBuilder& builder, Reading& reading, uint64_t
 }
 
 void IndexBuild::tell(uint64_t steps) {
-  if (!options_.progress || steps == 0) return;
+  if (steps == 0) return;
   const std::lock_guard lock(mutex_);
-  options_.progress(done_ += steps);
+  stage_->at(done_ += steps);
 }
 
 Status IndexBuild::put(SegmentBuilder& builder, uint64_t first, const Session& session) {

@@ -2,32 +2,27 @@
 // are finished; at the end what only two of them together show.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "base/result.h"
 #include "model/catalog.h"
 #include "model/stream.h"
+#include "model/work.h"
 #include "timeline/index_file.h"
 
 namespace tracewell::timeline {
 
 struct BuildOptions {
   unsigned workers = 0;  // 0 = as many as there are cores
-  /// All workers together; less than 512 MiB with what it takes to write a segment.
-  uint64_t memory_bytes = uint64_t{200} << 20;
   uint64_t segment_steps = uint64_t{1} << 22;  // at most
   Bytes notes;  // to be kept with the index; Index::notes
   /// Parts of segments are left out where the index would otherwise be larger than a quarter of the
   /// trace (of which there is something to save).
   bool small = false;
-  /// Told the steps done now and then, by one thread at a time.
-  std::function<void(uint64_t)> progress;
-  /// Becomes true when no index is wanted any more: building then ends soon, with an error. May be
-  /// null.
-  const std::atomic<bool>* stop = nullptr;
+  /// A stage "indexing", in steps. work.memory_bytes is of all workers together; what it takes to
+  /// write a segment comes on top (512 MiB in all with the default).
+  Work work;
 };
 
 /// Where the bytes of an index go.

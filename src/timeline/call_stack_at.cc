@@ -31,8 +31,7 @@ class Stack {
     out.depth = open.depth;
     uint64_t end = at + 1;  // losses before it are inside of the call that comes next
     for (const OpenCall& call : open.calls) {
-      if (options_.stop != nullptr && *options_.stop)
-        return {Errc::InvalidArgument, "the calls were not looked for: stopped"};
+      TW_RETURN_IF_ERROR(options_.work.go_on());
       TW_RETURN_IF_ERROR(add(call));
       StackFrame& frame = out.frames.back();
       frame.lost = loss_between(call.first, end);

@@ -1,7 +1,6 @@
 // The calls that are open at a step, as a debugger's backtrace shows them.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "base/result.h"
 #include "model/stream.h"
+#include "model/work.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline {
@@ -43,9 +43,7 @@ struct CallStackAt {
 struct CallStackOptions {
   std::optional<uint64_t> tid;  // nothing: the thread that runs the step, or has run the last one
   size_t most = 64;             // frames
-  /// Becomes true when no answer is wanted any more; it then comes soon, and is an error. May be
-  /// null.
-  const std::atomic<bool>* stop = nullptr;
+  Work work;
 };
 
 /// Before step `at` (steps() = behind the last one), by the same calls and returns as call_tree().

@@ -116,7 +116,7 @@ void CallTree::arrive(uint64_t base, const Arrival& arrival) {
 
 }  // namespace
 
-std::vector<Call> call_tree(const Timeline& timeline) {
+std::vector<Call> call_tree(const Timeline& timeline, const Work& work) {
   std::vector<Call> out;
   timeline.whole_index([&](const Index& index) {
     CallTree tree;
@@ -124,6 +124,7 @@ std::vector<Call> call_tree(const Timeline& timeline) {
     for (const Segment& segment : index.segments) {
       if (segment.session != session) tree.end_session();
       session = segment.session;
+      if (work.is_stopped()) break;
       tree.take(segment);
     }
     tree.end_session();

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "model/work.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline {
@@ -25,7 +26,7 @@ struct Call {
 };
 
 /// All calls, in the order in which they arrive, as a machine::CallStack follows them. What comes
-/// behind a loss has arrived from nowhere.
-std::vector<Call> call_tree(const Timeline& timeline);
+/// behind a loss has arrived from nowhere. Of work that is stopped, those until then.
+std::vector<Call> call_tree(const Timeline& timeline, const Work& work = {});
 
 }  // namespace tracewell::timeline

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "base/result.h"
 #include "model/catalog.h"
 #include "model/stream.h"
+#include "model/work.h"
 #include "timeline/diff_bases.h"
 
 namespace tracewell::timeline {
@@ -31,7 +31,7 @@ struct DiffOptions {
   size_t most = 100;           // differences that are told
   bool ignore_values = false;  // look for no causes
   std::vector<std::string> ignore_registers;  // that are no causes, by name
-  std::function<void(uint64_t)> progress;  // steps compared so far
+  Work work;  // a stage "comparing", in steps of A
 };
 
 /// A step, by its number in its own trace.

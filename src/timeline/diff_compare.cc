@@ -31,7 +31,7 @@ class ThreadComparer {
  public:
   ThreadComparer(Trace& a, Trace& b, const DiffOptions& options, Bases& bases,
                  RegisterPairs& registers, ThreadFlow flow_a, ThreadFlow flow_b,
-                 ThreadNumbers numbers, ThreadDiff& out)
+                 ThreadNumbers numbers, Stage& stage, ThreadDiff& out)
       : in_a_(a),
         in_b_(b),
         options_(options),
@@ -42,6 +42,7 @@ class ThreadComparer {
         rounds_(a.threads, b.threads, *numbers.a, *numbers.b),
         resyncer_(bases, registers),
         holes_(a.holes, b.holes),
+        stage_(stage),
         out_(out) {}
 
   Status run() {
@@ -103,6 +104,7 @@ class ThreadComparer {
   RoundCounter rounds_;
   Resyncer resyncer_;
   LoneHoles holes_;
+  Stage& stage_;
   ThreadDiff& out_;
   uint64_t resync_work_ = 0;   // steps and places that were looked at for it
   struct Seqs {
@@ -146,7 +148,7 @@ Status ThreadComparer::compare() {
     a_.advance(same);
     b_.advance(same);
     out_.same += same;
-    if (options_.progress) options_.progress(a_.done());
+    stage_.at(a_.done());
     if (same < count) {
       withdraw_trial();
       return {};
@@ -554,12 +556,12 @@ void ThreadComparer::tell(Difference difference) {
 }  // namespace
 
 Status compare_thread(Trace& a, Trace& b, const DiffOptions& options, ThreadNumbers numbers,
-                      Bases& bases, RegisterPairs& registers, ThreadDiff& out) {
+                      Bases& bases, RegisterPairs& registers, Stage& stage, ThreadDiff& out) {
   TW_ASSIGN_OR_RETURN(ThreadFlow flow_a, ThreadFlow::open(a.threads, *numbers.a, 0));
   TW_ASSIGN_OR_RETURN(ThreadFlow flow_b, ThreadFlow::open(b.threads, *numbers.b, 0,
                                                          ThreadFlow::Reading::InThread));
   ThreadComparer comparer(a, b, options, bases, registers, std::move(flow_a), std::move(flow_b),
-                          numbers, out);
+                          numbers, stage, out);
   return comparer.run();
 }
 

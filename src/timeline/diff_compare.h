@@ -12,15 +12,16 @@ namespace tracewell::timeline {
 
 /// One of the two traces, and what all threads share of it.
 struct Trace {
-  explicit Trace(const DiffSide& side) : side(side), threads(side.steps), holes(side.steps) {}
+  Trace(const DiffSide& side, const Work& work)
+      : side(side), threads(side.steps, work), holes(side.steps) {}
   const DiffSide& side;
   FlowThreads threads;
   HoleList holes;
 };
 
 /// Both have a thread with that number. What is found out about modules is added to `bases`, what
-/// there is to be told to `out`. `registers`: of the two traces.
+/// there is to be told to `out`. `registers`: of the two traces. `stage`: steps of A.
 Status compare_thread(Trace& a, Trace& b, const DiffOptions& options, ThreadNumbers numbers,
-                      Bases& bases, RegisterPairs& registers, ThreadDiff& out);
+                      Bases& bases, RegisterPairs& registers, Stage& stage, ThreadDiff& out);
 
 }  // namespace tracewell::timeline

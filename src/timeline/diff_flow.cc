@@ -81,6 +81,7 @@ Result<const FlowThreads::Thread*> FlowThreads::thread(size_t number) {
       TW_ASSIGN_OR_RETURN(flow, open_flow(steps_, seen_to_));
     }
     places.clear();
+    TW_RETURN_IF_ERROR(work_.go_on());
     TW_ASSIGN_OR_RETURN(const bool more, flow->next(places));
     if (!more) break;
     see(places);
@@ -134,6 +135,7 @@ Status FlowThreads::keep_from(size_t number) {
   Places places;
   while (from <= last) {
     places.clear();
+    TW_RETURN_IF_ERROR(work_.go_on());
     TW_ASSIGN_OR_RETURN(const bool more, flow->next(places));
     if (!more) break;
     for (size_t at = 0, end = 0; at < places.size(); at = end) {
@@ -179,6 +181,7 @@ Result<std::span<const Place>> ThreadFlow::ahead(size_t wanted) {
   }
   while (places_.size() - at_ < wanted && !over_) {
     const size_t before = places_.size();
+    TW_RETURN_IF_ERROR(threads_->work().go_on());
     TW_ASSIGN_OR_RETURN(const bool more, flow_->next(places_));
     if (!more) {
       over_ = true;

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "model/event.h"
 #include "model/stream.h"
+#include "model/work.h"
 
 namespace tracewell::timeline {
 
@@ -35,8 +36,11 @@ class FlowThreads {
     uint64_t count = 0;            // of its steps, as far as is known
   };
 
-  explicit FlowThreads(const StepIndex& steps) : steps_(steps) {}
+  /// `work`: asked before each piece of the trace is read.
+  explicit FlowThreads(const StepIndex& steps, Work work = {})
+      : steps_(steps), work_(std::move(work)) {}
   const StepIndex& steps() const { return steps_; }
+  const Work& work() const { return work_; }
   /// The thread with that number, reading on until it is known; nullptr when there is none. Until
   /// somebody reads on, through this or a ThreadFlow.
   Result<const Thread*> thread(size_t number);
@@ -60,6 +64,7 @@ class FlowThreads {
   bool all_seen() const { return seen_to_ >= steps_.count(); }
 
   const StepIndex& steps_;
+  const Work work_;
   std::vector<Thread> threads_;
   std::unordered_map<uint64_t, size_t> numbers_;  // by tid
   uint64_t seen_to_ = 0;  // steps before this one are known

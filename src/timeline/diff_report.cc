@@ -42,9 +42,10 @@ Status name_threads(Trace& a, Trace& b, ThreadNumbers numbers, ThreadDiff& out) 
 }
 
 Status compare_threads(Trace& a, Trace& b, const DiffOptions& options, ThreadNumbers numbers,
-                       Bases& bases, RegisterPairs& registers, ThreadDiff& out) {
+                       Bases& bases, RegisterPairs& registers, Stage& stage, ThreadDiff& out) {
   TW_RETURN_IF_ERROR(name_threads(a, b, numbers, out));
-  if (numbers.a && numbers.b) return compare_thread(a, b, options, numbers, bases, registers, out);
+  if (numbers.a && numbers.b)
+    return compare_thread(a, b, options, numbers, bases, registers, stage, out);
   TW_ASSIGN_OR_RETURN(const FlowThreads::Thread* one,
                       numbers.a ? thread_of(a, numbers.a) : thread_of(b, numbers.b));
   return look_for_absent(numbers.a ? b : a, *one, numbers.a ? a : b, numbers.a.has_value(), out);
@@ -92,7 +93,8 @@ Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions&
   DiffOptions bounded = options;
   bounded.window = std::clamp<size_t>(options.window, 16, DiffOptions::kWindowMax);
   DiffReport report;
-  Trace in_a(a), in_b(b);
+  const auto stage = options.work.stage("comparing", a.steps.count());
+  Trace in_a(a, options.work), in_b(b, options.work);
   TW_RETURN_IF_ERROR(in_a.holes.look_at_borders());
   TW_RETURN_IF_ERROR(in_b.holes.look_at_borders());
   Bases bases;
@@ -107,7 +109,8 @@ Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions&
       report.left_out = DiffReport::LeftOut{thread.tid_a, thread.tid_b};
       break;
     }
-    TW_RETURN_IF_ERROR(compare_threads(in_a, in_b, bounded, *numbers, bases, registers, thread));
+    TW_RETURN_IF_ERROR(
+        compare_threads(in_a, in_b, bounded, *numbers, bases, registers, *stage, thread));
     report.threads.push_back(std::move(thread));
   }
   if (std::ranges::all_of(report.threads, may_be_same)) {

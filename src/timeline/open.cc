@@ -169,7 +169,8 @@ Makers makers(const StepIndex& steps, const TraceIdentity& trace,
   auto kept = std::make_shared<Kept>(
       Kept{*std::move(opened), trace, options, {notes.begin(), notes.end()}});
   kept->options.build.notes = kept->notes;
-  kept->options.build.progress = {};
+  kept->options.build.work.begins = {};
+  kept->options.build.work.stop = {};
   Makers out;
   out.whole = [kept, sidecar = options.sidecar] {
     return make_whole(*kept->source->steps(), kept->source->catalog(), kept->trace, sidecar,

@@ -64,14 +64,15 @@ class SessionSearch {
  public:
   /// `stretches`: as the timeline's.
   SessionSearch(std::span<const Segment> segments, std::span<const uint64_t> stretches,
-                uint64_t last_step, Bytes pattern)
+                uint64_t last_step, Bytes pattern, const Work& work)
       : segments_(segments),
         openings_(segments),
         stretches_(stretches),
         end_(last_step + 1),
-        pattern_(pattern) {}
+        pattern_(pattern),
+        work_(work) {}
 
-  /// False when `visit` did not want more.
+  /// False when `visit` did not want more, or nobody waits.
   bool run(const std::function<bool(const BytesHit&)>& visit);
 
  private:
@@ -98,6 +99,7 @@ class SessionSearch {
   std::span<const uint64_t> stretches_;
   uint64_t end_;
   Bytes pattern_;
+  const Work& work_;
   std::map<uint64_t, std::vector<Moment>> kept_;
   /// What opening_before() found last holds from `since_` to before `until_`.
   std::optional<Opening> opening_;
@@ -276,6 +278,7 @@ std::vector<Span> SessionSearch::joined(const std::vector<Span>& spans) const {
 
 bool SessionSearch::run(const std::function<bool(const BytesHit&)>& visit) {
   for (uint64_t cell : cells()) {
+    if (work_.is_stopped()) return false;
     kept_.erase(kept_.begin(), kept_.lower_bound(cell));
     for (size_t offset = 0; offset < kCellBytes; ++offset) {
       std::vector<Span> spans = times(cell, part_of(pattern_, offset, 0));
@@ -295,12 +298,12 @@ bool SessionSearch::run(const std::function<bool(const BytesHit&)>& visit) {
 }
 
 /// What is told to `visit` cannot be taken back: so damage is to be come across before.
-void read_through(const Index& index) {
+void read_through(const Index& index, const Work& work) {
   for (const Segment& segment : index.segments) {
-    segment.table(Part::Cells).each(0, UINT64_MAX, [](const StreamTable::Item& item) {
+    segment.table(Part::Cells).each(0, UINT64_MAX, [&](const StreamTable::Item& item) {
       CellHistory::Walk walk = CellHistory(item.stream).start();
       while (walk.read()) {}
-      return true;
+      return !work.is_stopped();
     });
     const StreamTable openings = segment.table(Part::Openings);
     for (const OpeningKey key : {OpeningKey::Within, OpeningKey::Between})
@@ -311,19 +314,22 @@ void read_through(const Index& index) {
 
 }  // namespace
 
-void find_bytes(const Timeline& timeline, Bytes pattern,
-                const std::function<bool(const BytesHit&)>& visit) {
-  const std::vector<Segment>& all = timeline.whole_index(read_through).segments;
+Status find_bytes(const Timeline& timeline, Bytes pattern,
+                  const std::function<bool(const BytesHit&)>& visit, const Work& work) {
+  const auto look = [&](const Index& index) { read_through(index, work); };
+  const std::vector<Segment>& all = timeline.whole_index(look).segments;
+  TW_RETURN_IF_ERROR(work.go_on());
   for (size_t i = 0; i < all.size();) {
     size_t end = i;
     while (end < all.size() && all[end].session == all[i].session) ++end;
     // Behind the last step of all there is still memory; behind a session there is the next one.
     const uint64_t last = end == all.size() ? timeline.steps() : all[end].first - 1;
-    if (!SessionSearch(std::span(all).subspan(i, end - i), timeline.stretches(), last, pattern)
-             .run(visit))
-      return;
+    const std::span segments(all.data() + i, end - i);
+    SessionSearch search(segments, timeline.stretches(), last, pattern, work);
+    if (!search.run(visit)) break;
     i = end;
   }
+  return work.go_on();
 }
 
 }  // namespace tracewell::timeline

@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "base/bytes.h"
+#include "base/result.h"
+#include "model/work.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline {
@@ -20,8 +22,9 @@ struct BytesHit {
 };
 
 /// By session, then by address, then by step, until `visit` says false. `pattern` has one byte at
-/// least. Takes time in proportion to what the trace tells of memory.
-void find_bytes(const Timeline& timeline, Bytes pattern,
-                const std::function<bool(const BytesHit&)>& visit);
+/// least. Takes time in proportion to what the trace tells of memory; the one error is that nobody
+/// waits.
+Status find_bytes(const Timeline& timeline, Bytes pattern,
+                  const std::function<bool(const BytesHit&)>& visit, const Work& work = {});
 
 }  // namespace tracewell::timeline

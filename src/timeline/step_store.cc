@@ -40,13 +40,14 @@ bool is_of_steps(const Event& event) {
 
 }  // namespace
 
-Result<std::unique_ptr<StepStore>> StepStore::read(Source& source) {
+Result<std::unique_ptr<StepStore>> StepStore::read(Source& source, const Work& work) {
   auto data = std::make_shared<Data>();
   data->catalog = source.catalog();
   data->state_every = std::max(kStateEvery, state_bytes(data->catalog.registers) / kStateBytes);
   Threads met;
   while (true) {
     auto batch = std::make_unique<Batch>();
+    TW_RETURN_IF_ERROR(work.go_on());
     TW_ASSIGN_OR_RETURN(const bool more, source.next(*batch));
     if (!more) break;
     if (!std::ranges::all_of(batch->events(), is_of_steps))

@@ -15,6 +15,7 @@
 #include "model/batch.h"
 #include "model/catalog.h"
 #include "model/stream.h"
+#include "model/work.h"
 
 namespace tracewell::timeline {
 
@@ -24,7 +25,7 @@ namespace tracewell::timeline {
 class StepStore final : public Source, public StepIndex {
  public:
   /// Reads to the end. Unsupported when there is anything but steps, marks and losses.
-  static Result<std::unique_ptr<StepStore>> read(Source& source);
+  static Result<std::unique_ptr<StepStore>> read(Source& source, const Work& work = {});
 
   /// Its notes are the marks that were read.
   const Catalog& catalog() const override;

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "cli/trace_files.h"
+#include "trace/lost_files.h"
 
 namespace tracewell::cli {
 namespace {
@@ -21,7 +22,7 @@ TEST(TraceFiles, AreNotedByTwoThreadsAtOnce) {
       for (int n = 0; n < 5000; ++n) {
         const auto file = InputFile::open(path);
         ASSERT_TRUE(file.ok());
-        note_trace_file(**file);
+        trace::note_trace_file(**file);
       }
     });
   for (std::thread& thread : threads) thread.join();

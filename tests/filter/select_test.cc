@@ -202,7 +202,7 @@ TEST(Select, EndsWhenNobodyWaits) {
     if (has_where) selection.where = *Expression::parse("seq == 5000", source->catalog());
     selection.from = has_where ? 0 : 5000;
     int asked = 0;
-    selection.stop = [&] { return ++asked > 3; };
+    selection.work.stop = [&] { return ++asked > 3; };
     auto selected = select(std::move(source), std::move(selection));
     Batch batch;
     EXPECT_FALSE(selected->next(batch).ok());

@@ -235,7 +235,7 @@ TEST_F(HooklogForged, MarksOfAProgramAreLeftOutUntilNobodyWaits) {
   put("100-0-1.0", bytes + packet(kForger, 40, hook(66)));
   OpenOptions options;
   int asked = 0;
-  options.stop = [&] { return ++asked == 20; };
+  options.work.stop = [&] { return ++asked == 20; };
   auto source = open_source(*InputFile::open((folder_ / "metadata").string()), "hooklog", options,
                             problems_);
   ASSERT_TRUE(source.ok());

@@ -152,7 +152,7 @@ TEST(Trace64AsWritten, HasNoteOfWhatX64dbgDoesNotRead) {
   EXPECT_TRUE(again.steps[2].opcode.empty());
   // An index beside the file has the same.
   Opened opened(bytes, "trace64");
-  const auto notes = dynamic_cast<const Noted&>(*opened.source).notes();
+  const auto notes = opened.source->reader_notes()->notes();
   OpenOptions options;
   bool refused = false;
   options.notes = {notes, bytes.size()};
@@ -184,7 +184,7 @@ TEST(Trace64AsWritten, StepsOfZerosAreWrittenSoThatTheyAreRead) {
 }
 
 std::string fact(const Opened& opened, const std::string& name) {
-  for (const auto& [key, value] : dynamic_cast<const Summarised&>(*opened.source).facts())
+  for (const auto& [key, value] : opened.source->summary()->facts())
     if (key == name) return value;
   return "";
 }

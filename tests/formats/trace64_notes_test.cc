@@ -18,7 +18,7 @@ namespace {
 using tracewell::test::kEach;
 
 std::vector<uint8_t> notes_of(const Opened& opened) {
-  const auto* noted = dynamic_cast<const Noted*>(opened.source.get());
+  const auto* noted = opened.source->reader_notes();
   return noted != nullptr ? noted->notes() : std::vector<uint8_t>();
 }
 
@@ -49,7 +49,7 @@ std::string lines_of(const ProblemLog& log) {
 /// All that opening a file tells.
 std::string told_by(const Opened& opened) {
   const StepIndex& steps = *opened.source->steps();
-  const auto& summary = dynamic_cast<const Summarised&>(*opened.source);
+  const Summary& summary = *opened.source->summary();
   std::string out = fmt::format("{} steps, {} threads\n", steps.count(), summary.thread_count());
   for (const auto& [name, value] : summary.facts()) out += name + ": " + value + "\n";
   const Catalog& catalog = opened.source->catalog();

@@ -24,7 +24,7 @@ TEST(Trace64Odd, BlocksThatTellNothingHideNoId) {
     for (size_t i = 0; i < steps; ++i) bytes += kIdle;
     Opened opened(bytes, "trace64");
     EXPECT_EQ(opened.source->steps()->count(), steps + 1);
-    const auto& summary = dynamic_cast<const Summarised&>(*opened.source);
+    const Summary& summary = *opened.source->summary();
     EXPECT_EQ(summary.thread_count(), 1u);
     EXPECT_EQ(opened.problems->count(Problem::Severity::Warning), 0u);
   }
@@ -45,7 +45,7 @@ std::string many_threads(uint32_t threads) {
 TEST(Trace64Odd, ThreadsThatAreNotCountedAreTold) {
   for (const uint32_t threads : {65536u, 65537u, 65600u}) {
     Opened opened(many_threads(threads), "trace64");
-    const auto& summary = dynamic_cast<const Summarised&>(*opened.source);
+    const Summary& summary = *opened.source->summary();
     EXPECT_EQ(opened.source->steps()->count(), threads);
     EXPECT_EQ(summary.thread_count(), std::min(threads, 65537u));
     EXPECT_EQ(opened.problems->count(Problem::Severity::Note), threads > 65536 ? 1u : 0u);

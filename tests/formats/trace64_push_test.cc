@@ -61,7 +61,7 @@ std::string shown(const ReadBack& got) {
 }
 
 std::string recorder(const ReadBack& got) {
-  for (const auto& [key, value] : dynamic_cast<Summarised&>(*got.opened.source).facts())
+  for (const auto& [key, value] : got.opened.source->summary()->facts())
     if (key == "recorder") return value;
   return "";
 }

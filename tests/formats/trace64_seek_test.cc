@@ -44,12 +44,12 @@ void expect_seeks(const std::string& bytes, uint32_t seed, size_t places) {
   ASSERT_EQ(all.size(), index.count());
   if (all.empty()) return;
   // As the next one opens it, with what this one noted.
-  const auto notes = dynamic_cast<const Noted&>(*opened.source).notes();
+  const auto notes = opened.source->reader_notes()->notes();
   OpenOptions options;
   options.notes = {notes, bytes.size()};
   const Opened noted(bytes, "trace64", options);
   ASSERT_TRUE(noted.source);
-  EXPECT_EQ(dynamic_cast<const Noted&>(*noted.source).notes(), notes);
+  EXPECT_EQ(noted.source->reader_notes()->notes(), notes);
   std::mt19937_64 random(seed);
   const auto keyframes = index.keyframes();
   for (size_t i = 0; i < places; i += kEach) {

@@ -191,7 +191,7 @@ TEST(Trace64User, CompatSaysWhatIsLost) {
 }
 
 std::string recorder(Source& source) {
-  for (const auto& [key, value] : dynamic_cast<Summarised&>(source).facts())
+  for (const auto& [key, value] : source.summary()->facts())
     if (key == "recorder") return value;
   return "";
 }

@@ -143,11 +143,11 @@ void expect_truth(const Opened& opened, uint64_t switched) {
   }
   std::string hits;
   for (const uint8_t one : {0xaa, 0xcc, 0xdd})
-    find_bytes(timeline, std::vector<uint8_t>{one}, [&](const BytesHit& hit) {
+    EXPECT_TRUE(find_bytes(timeline, std::vector<uint8_t>{one}, [&](const BytesHit& hit) {
       hits += fmt::format("{:x}: {}..{}{}{}; ", hit.address, hit.first, hit.last,
                           hit.kept ? " kept" : "", hit.inferred ? " inferred" : "");
       return true;
-    });
+    }));
   EXPECT_EQ(hits, fmt::format("{:x}: {}..{}; {:x}: {}..{} kept; {:x}: {}..{} inferred; ", kWritten,
                               switched - 2, switched - 1, kLeft, switched, kTurnSteps, kFound,
                               switched, kTurnSteps));

@@ -1,5 +1,4 @@
 // The calls that are open at each step, against a walk from the beginning.
-#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -291,9 +290,9 @@ TEST_F(Deep, OutOfManyAtOnce) {
 TEST_F(Deep, NobodyWantsAnAnswer) {
   for (uint64_t i = 0; i < 10; ++i) add(0x1000 + 16 * i, kCall);
   open(100);
-  std::atomic<bool> stop = true;
+  bool stop = true;
   CallStackOptions options;
-  options.stop = &stop;
+  options.work.stop = [&] { return stop; };
   EXPECT_FALSE(call_stack_at(*store_, *timeline_, 9, options).ok());
   stop = false;
   EXPECT_TRUE(call_stack_at(*store_, *timeline_, 9, options).ok());

@@ -88,10 +88,10 @@ Answers ask(const Timeline& timeline, int kind) {
   } else if (kind == 8) {
     for (const Call& one : call_tree(timeline))
       for (uint64_t value : {one.tid, one.function, one.back, one.first, one.end}) told.add(value);
-    find_bytes(timeline, std::vector<uint8_t>{1}, [&](const BytesHit& hit) {
+    EXPECT_TRUE(find_bytes(timeline, std::vector<uint8_t>{1}, [&](const BytesHit& hit) {
       for (uint64_t value : {hit.address, hit.first, hit.last}) told.add(value);
       return told.out.size() < 3000;
-    });
+    }));
   }
   return std::move(told.out);
 }

@@ -273,10 +273,10 @@ TEST_F(ForgedIndex, SkipsAreDamageToThoseWhoReadAll) {
     for (const Call& one : call_tree(timeline)) out.insert(out.end(), {one.tid, one.first});
     for (const Timeline::BlockHits& one : timeline.block_hits())
       out.insert(out.end(), {one.address, one.count});
-    find_bytes(timeline, Stuff(2, 0), [&](const BytesHit& hit) {
+    EXPECT_TRUE(find_bytes(timeline, Stuff(2, 0), [&](const BytesHit& hit) {
       out.insert(out.end(), {hit.address, hit.first});
       return true;
-    });
+    }));
     return out;
   };
   const std::vector<uint64_t> wanted = seen(*made);
@@ -287,7 +287,7 @@ TEST_F(ForgedIndex, SkipsAreDamageToThoseWhoReadAll) {
     const auto opened = open(forge(std::vector{one}));
     ASSERT_TRUE(opened.ok());
     if (part == Part::Cells || part == Part::Openings)
-      find_bytes(*opened, Stuff(2, 0), [](const BytesHit&) { return true; });
+      EXPECT_TRUE(find_bytes(*opened, Stuff(2, 0), [](const BytesHit&) { return true; }));
     EXPECT_EQ(seen(*opened), wanted);
     EXPECT_FALSE(opened->damaged());
   }

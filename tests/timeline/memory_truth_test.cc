@@ -97,14 +97,14 @@ TEST(MemoryTruth, BytesThatRestOnNothingKeptWereThere) {
   for (uint32_t seed = 0; seed < 24; seed += kEach) {
     const HonestWorld world(seed);
     const std::vector<uint8_t> pattern = {1, 0};
-    find_bytes(*world.timeline, pattern, [&](const BytesHit& hit) {
+    EXPECT_TRUE(find_bytes(*world.timeline, pattern, [&](const BytesHit& hit) {
       kept += hit.kept;
       inferred += hit.inferred;
       for (uint64_t at = hit.first; at <= hit.last && !hit.kept; ++at)
         for (size_t i = 0; i < pattern.size(); ++i, ++sure)
           EXPECT_EQ(world.trace.memory().at(at, hit.address + i), pattern[i]) << "seed " << seed;
       return true;
-    });
+    }));
   }
   EXPECT_GT(sure, 5000u / kEach);
   EXPECT_GT(inferred, 100u / kEach);

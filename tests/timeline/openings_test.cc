@@ -309,11 +309,11 @@ TEST(Openings, LossBehindTheLastStep) {
     EXPECT_EQ(timeline->stretch_of(2), (std::pair<uint64_t, uint64_t>(2, 2)));
     EXPECT_FALSE(timeline->sealed(1, 2));
     uint64_t hits = 0;
-    find_bytes(*timeline, kOne, [&](const BytesHit& hit) {
+    EXPECT_TRUE(find_bytes(*timeline, kOne, [&](const BytesHit& hit) {
       EXPECT_EQ(hit.first, 1u);
       EXPECT_EQ(hit.last, 1u);
       return ++hits != 0;
-    });
+    }));
     EXPECT_EQ(hits, 1u);
     const auto store = trace.store();
     EXPECT_TRUE(registers_at(*store, *timeline, 1, 7)->is_valid(0));

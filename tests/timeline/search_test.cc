@@ -71,16 +71,17 @@ TEST(Search, FindsBytesWithTheirLifetimes) {
          {std::vector<uint8_t>{1, 2}, {0, 0, 0, 0, 0, 0, 0, 0, 1}, {2}, {0, 1, 0, 2},
           std::vector<uint8_t>(11, 0)}) {
       Hits got;
-      find_bytes(*timeline, pattern, [&](const BytesHit& hit) {
+      EXPECT_TRUE(find_bytes(*timeline, pattern, [&](const BytesHit& hit) {
         if (addresses.contains(hit.address))
           got.insert({hit.address, hit.first, hit.last, hit.inferred, hit.kept});
         return true;
-      });
+      }));
       EXPECT_EQ(got, naive_hits(naive, pattern, addresses)) << seed;
       found += got.size();
     }
     size_t calls = 0;
-    find_bytes(*timeline, std::vector<uint8_t>{0}, [&](const BytesHit&) { return ++calls < 3; });
+    EXPECT_TRUE(find_bytes(*timeline, std::vector<uint8_t>{0},
+                           [&](const BytesHit&) { return ++calls < 3; }));
     EXPECT_EQ(calls, 3u);
   }
   EXPECT_GT(found, 500u);

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -26,6 +25,15 @@
 namespace tracewell::timeline::test {
 namespace {
 
+class Reads final : public Stage {
+ public:
+  explicit Reads(uint64_t& reads) : reads_(reads) {}
+  void at(uint64_t done) override { reads_ = done; }
+
+ private:
+  uint64_t& reads_;
+};
+
 class Sidecar : public testing::Test {
  protected:
   Sidecar() {
@@ -47,7 +55,9 @@ class Sidecar : public testing::Test {
   }
   Result<Timeline> open(uint64_t steps, size_t file_bytes) {
     reads_ = 0;
-    options_.build.progress = [this](uint64_t done) { reads_ = done; };
+    options_.build.work.begins = [this](std::string_view, std::optional<uint64_t>) {
+      return std::make_unique<Reads>(reads_);
+    };
     return Timeline::open(*store(steps), trace_.catalog, Bytes(file_).first(file_bytes), options_);
   }
   /// Beside what stands for the trace.
@@ -100,8 +110,8 @@ TEST_F(Sidecar, IsKnownAgain) {
 }
 
 TEST_F(Sidecar, IsLeftUndoneWhenNobodyWantsIt) {
-  std::atomic<bool> stop = true;
-  options_.build.stop = &stop;
+  bool stop = true;
+  options_.build.work.stop = [&] { return stop; };
   EXPECT_FALSE(open(4000, 20000));
   EXPECT_EQ(files_beside(), 0);
   stop = false;

@@ -176,7 +176,7 @@ TEST(Timeline, AnswersAsTheNaiveModelDoes) {
     BuildOptions build;
     build.workers = 1 + seed % 3;
     if (seed % 2 == 1) build.segment_steps = 50 + seed * 10;
-    if (seed % 7 == 6) build.memory_bytes = 600000;
+    if (seed % 7 == 6) build.work.memory_bytes = 600000;
     World world(seed, random, build);
     ASSERT_EQ(world.timeline->steps(), world.naive.steps());
     for (size_t i = 0; i < 2000; i += tracewell::test::each_slow()) world.ask();

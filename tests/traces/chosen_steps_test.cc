@@ -79,7 +79,7 @@ class WhereByIndex {
     steps_ = all_steps(*opened_.source);
   }
 
-  bool is_sound() const { return dynamic_cast<const Noted&>(*opened_.source).is_sound(); }
+  bool is_sound() const { return opened_.source->reader_notes()->is_sound(); }
   bool empty() const { return steps_.empty(); }
 
   /// Where it holds in any of many places, and elsewhere in none.
@@ -188,7 +188,7 @@ TEST(ChosenStepsOf, DamageIsNotSound) {
     const Opened opened(damaged(random_file(seed % 12), seed), "trace64");
     if (!opened.source) continue;
     const uint64_t before = opened.problems->count(Problem::Severity::Warning);
-    const bool sound = dynamic_cast<const Noted&>(*opened.source).is_sound();
+    const bool sound = opened.source->reader_notes()->is_sound();
     bool lost = false;
     Batch batch;
     while (*opened.source->next(batch))

@@ -10,6 +10,8 @@ ALLOWED = {
     "src/formats/json_tree.h": "the tree of a JSON text, for the .cc files that read one",
     "src/formats/jsonl_value.h": "getters of that tree, for the same",
 }
+# The room whose answer is JSON and text.
+_RENDERERS = "src/render/"
 _PRINTING = re.compile(r"\b(std::(?:basic_)?o(?:string)?stream|std::c(?:out|err)|FILE(?=\s*\*)"
                        r"|fmt::print|nlohmann|stdout|stderr)\b")
 _HEADERS = ["nlohmann/", "iostream", "ostream", "iosfwd", "fmt/ostream.h",
@@ -20,7 +22,7 @@ _INCLUDED = re.compile(rf'^\s*#\s*include\s*["<]((?:{"|".join(_HEADERS)})[^">]*)
 
 def printing_headers(tree):
     for path in tree.under("src/", ".h"):
-        if path.startswith("src/cli/") or path in ALLOWED:
+        if path.startswith(("src/cli/", _RENDERERS)) or path in ALLOWED:
             continue
         try:
             texts = (_PRINTING, tree.code(path).blanked), (_INCLUDED, tree.text(path))
