@@ -50,8 +50,9 @@ if(TRACEWELL_PCH)
     <string_view> <utility> <variant> <vector> <fmt/format.h>)
   target_precompile_headers(tracewell_pch PRIVATE ${TRACEWELL_PCH_HEADERS})
 endif()
-# A room whose library takes longer to read than the room's own files.
-set(TRACEWELL_PCH_HEADERS_cli <filesystem> <CLI/CLI.hpp> <nlohmann/json.hpp>)
+# Rooms whose libraries take longer to read than the rooms' own files.
+set(TRACEWELL_PCH_HEADERS_cli <filesystem> <nlohmann/json.hpp>)
+set(TRACEWELL_PCH_HEADERS_render <nlohmann/json.hpp>)
 
 # Many files are compiled at a time, in a fraction of the time: what only one of them knows has a
 # name of its own among them (a rule of tidy's). Of formats each stands by itself, and has its

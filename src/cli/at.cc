@@ -3,12 +3,12 @@
 #include <string>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/images.h"
+#include "cli/options/option.h"
 #include "cli/trace_files.h"
 #include "render/moment_report.h"
 #include "trace/questions/moment.h"
@@ -43,43 +43,54 @@ Result<int> at(const AtOptions& options) {
 
 }  // namespace
 
-Run at_command(CLI::App& app) {
+Run at_command(OptionTable& table) {
   auto options = std::make_shared<AtOptions>();
-  add_input_options(app, options->input);
-  add_number_option(app, "N", options->step, "the step; their number means behind the last one")
-      ->required();
-  app.add_flag("--regs", options->question.registers,
-               "registers; without --mem and --stack they are shown anyway");
-  app.add_option("--reg", options->question.names,
-                 "only these registers, parts or flags: rax,al,cs,ymm1,zf")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--mem", options->question.memory,
-                 "memory; without LEN 16 bytes; with --image also "
-                 "NAME or NAME+N for ADDR, then all of it; '$rsp', '$rbp-0x10' and "
-                 "'$rbx+$rcx*8' are where the registers lead")
-      ->type_name("ADDR[,LEN]")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  CLI::Option* const stack = app.add_flag(
-      "--stack", options->question.stack, "the calls that are open, the innermost one first");
-  add_number_option(app, "--frames", options->question.frames, "no more than N of these")
-      ->needs(stack)
-      ->capture_default_str();
-  add_number_option(app, "--thread", options->thread,
-                    "whose registers and calls, if not those of the thread that runs the step")
-      ->type_name("ID");
-  add_image_options(app, options->images,
+  add_input_options(table, options->input);
+  table.add({
+      {.names = "N",
+       .to = &options->step,
+       .value = "N",
+       .unit = "step",
+       .what = "the step; their number means behind the last one",
+       .required = true},
+      {.names = "--regs",
+       .to = &options->question.registers,
+       .what = "registers; without --mem and --stack they are shown anyway"},
+      {.names = "--reg",
+       .to = &options->question.names,
+       .value = "NAME,...",
+       .what = "only these registers, parts or flags: rax,al,cs,ymm1,zf",
+       .separator = ','},
+      {.names = "--mem",
+       .to = &options->question.memory,
+       .value = "ADDR[,LEN]",
+       .what = "memory; without LEN 16 bytes; with --image also NAME or NAME+N for ADDR, then all "
+               "of it; '$rsp', '$rbp-0x10' and '$rbx+$rcx*8' are where the registers lead"},
+      {.names = "--stack",
+       .to = &options->question.stack,
+       .what = "the calls that are open, the innermost one first"},
+      {.names = "--frames",
+       .to = &options->question.frames,
+       .value = "N",
+       .unit = "calls",
+       .what = "no more than N of these",
+       .otherwise = "64",
+       .needs = "--stack"},
+      {.names = "--thread",
+       .to = &options->thread,
+       .value = "ID",
+       .unit = "thread",
+       .what = "whose registers and calls, if not those of the thread that runs the step"},
+  });
+  add_image_options(table, options->images,
                     "the names of functions, lines and data, and instructions that are not told");
-  app.add_flag("--json", options->json, "for scripts");
-  app.footer(
+  table.add({{.names = "--json", .to = &options->json, .what = "for scripts"}});
+  table.footer =
       "A byte that is not known is ??; 2a< is inferred from a later step, 2a? was so before others "
       "may have written there; \"states\" in JSON has a letter a byte: t(old), i(nferred), k(ept), "
       "?. "
       "A register that is not known is null in JSON. Segment "
-      "registers, and what only x64dbg has, are shown by --reg and in JSON.");
+      "registers, and what only x64dbg has, are shown by --reg and in JSON.";
   return [options](const Invocation&) {
     const auto status = at(*options);
     return status.ok() ? *status : fail(status.error());

@@ -2,13 +2,13 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/counted.h"
 #include "base/text.h"
 #include "base/time_text.h"
 #include "cli/command.h"
+#include "cli/options/option.h"
 #include "render/event_text.h"
 #include "render/json_document.h"
 #include "server/buffers/buffer_files.h"
@@ -82,17 +82,23 @@ Status buffers(const BuffersOptions& options) {
 
 }  // namespace
 
-Run buffers_command(CLI::App& app) {
+Run buffers_command(OptionTable& table) {
   auto options = std::make_shared<BuffersOptions>();
-  auto* const doomed =
-      app.add_option("--delete", options->doomed,
-                     "delete this one (its path, name or number), which no server uses any more; "
-                     "may be given more than once")
-          ->type_name("NAME");
-  app.add_flag("--delete-all", options->all, "delete all that no server uses, and say which")
-      ->excludes(doomed);
-  app.add_flag("--json", options->json, "as JSON");
-  app.footer(
+  table.add({
+      {.names = "--delete",
+       .to = &options->doomed,
+       .value = "NAME",
+       .what = "delete this one (its path, name or number), which no server uses any more; may be "
+               "given more than once",
+       .completes = Completes::File,
+       .shows_list = true},
+      {.names = "--delete-all",
+       .to = &options->all,
+       .what = "delete all that no server uses, and say which",
+       .excludes = "--delete"},
+      {.names = "--json", .to = &options->json, .what = "as JSON"},
+  });
+  table.footer =
       "A server that is killed leaves the frames it has collected in a file that `info`,\n"
       "`print`, `convert`, `check` and `replay` read; a clean end removes it. Listed is what is\n"
       "in $XDG_RUNTIME_DIR/tracewell, /run/user/UID/tracewell or /tmp/tracewell-UID, where trace\n"
@@ -100,7 +106,7 @@ Run buffers_command(CLI::App& app) {
       "When a server's first run begins, it removes what others have left but for the 32 newest,\n"
       "those that take 2 GiB together and those of the last 30 days, and says which; not what is\n"
       "in use, nor files with names of your own: rename one to keep it.\n\n"
-      "Exit status: 1 if there is no buffer NAME, 2 if it is in use.");
+      "Exit status: 1 if there is no buffer NAME, 2 if it is in use.";
   return [options](const Invocation&) {
     const Status status = buffers(*options);
     return status.ok() ? static_cast<int>(kOk) : fail(status.error());

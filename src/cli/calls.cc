@@ -2,12 +2,12 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/images.h"
+#include "cli/options/option.h"
 #include "cli/trace_files.h"
 #include "render/call_rows.h"
 #include "render/step_words.h"
@@ -61,21 +61,49 @@ Result<int> calls(const CallsOptions& options) {
 
 }  // namespace
 
-Run calls_command(CLI::App& app) {
+Run calls_command(OptionTable& table) {
   auto options = std::make_shared<CallsOptions>();
-  add_input_options(app, options->input);
-  add_number_option(app, "--from", options->question.from, "calls that arrive at step N or later");
-  add_number_option(app, "--to", options->question.to, "calls that arrive at step N or before");
-  add_number_option(app, "--thread", options->question.thread, "those of one thread")
-      ->type_name("ID");
-  add_number_option(app, "--depth", options->question.depth,
-                    "no deeper than N; 0 is what was called by code that ran already");
-  add_number_option(app, "--limit", options->limit, "end after N calls");
-  add_image_options(app, options->images,
+  add_input_options(table, options->input);
+  table.add({
+      {.names = "--from",
+       .to = &options->question.from,
+       .value = "N",
+       .unit = "step",
+       .what = "calls that arrive at step N or later",
+       .otherwise = "the first"},
+      {.names = "--to",
+       .to = &options->question.to,
+       .value = "N",
+       .unit = "step",
+       .what = "calls that arrive at step N or before",
+       .otherwise = "the last"},
+      {.names = "--thread",
+       .to = &options->question.thread,
+       .value = "ID",
+       .unit = "thread",
+       .what = "those of one thread",
+       .otherwise = "all"},
+      {.names = "--depth",
+       .to = &options->question.depth,
+       .value = "N",
+       .unit = "calls",
+       .what = "no deeper than N; 0 is what was called by code that ran already",
+       .otherwise = "any"},
+      {.names = "--limit",
+       .to = &options->limit,
+       .value = "N",
+       .unit = "calls",
+       .what = "end after N calls",
+       .otherwise = "all"},
+  });
+  add_image_options(table, options->images,
                     "the names of functions and lines, and instructions that are not told");
-  app.add_flag("--json", options->json, "for scripts: an object a line");
-  app.footer("Calls in the order in which they arrive, each with its first and last step. Exit "
-             "status: 1 when there is none.");
+  table.add({
+      {.names = "--json", .to = &options->json, .what = "for scripts: an object a line"},
+  });
+  table.footer =
+      "Calls in the order in which they arrive, each with its first and last step. Exit "
+      "status: 1 when there is none.";
   return [options](const Invocation&) {
     const auto status = calls(*options);
     return status.ok() ? *status : fail(status.error());

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/counted.h"
@@ -13,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/images.h"
+#include "cli/options/option.h"
 #include "cli/trace_files.h"
 #include "render/info_report.h"
 #include "render/json_document.h"
@@ -88,13 +88,15 @@ Result<int> check(const CheckOptions& options) {
 
 }  // namespace
 
-Run check_command(CLI::App& app) {
+Run check_command(OptionTable& table) {
   auto options = std::make_shared<CheckOptions>();
-  add_input_options(app, options->input);
-  add_image_options(app, options->images,
+  add_input_options(table, options->input);
+  add_image_options(table, options->images,
                     "a comparison with what was executed, which is told beside the answer");
-  app.add_flag("--json", options->json, "for scripts: problems as 'info --json' has them");
-  app.footer("Exit status: 0 sound, 1 faulty or damaged, 3 not a trace at all.");
+  table.add({{.names = "--json",
+              .to = &options->json,
+              .what = "for scripts: problems as 'info --json' has them"}});
+  table.footer = "Exit status: 0 sound, 1 faulty or damaged, 3 not a trace at all.";
   return [options](const Invocation&) {
     const auto status = check(*options);
     return status.ok() ? *status : fail(status.error());

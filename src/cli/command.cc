@@ -1,12 +1,12 @@
 #include "cli/command.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "cli/interrupt.h"
+#include "cli/options/parse.h"
+#include "cli/options/unknown_option.h"
 #include "cli/trace_files.h"
-#include "cli/unknown_option.h"
 #include "cli/version.h"
 
 namespace tracewell::cli {
@@ -64,23 +64,18 @@ int usage_error(std::string_view program, std::string_view text) {
 /// Parses `arguments` (without any name) by the command's options and does the work.
 int run_command(const Command& command, Invocation invocation,
                 const std::vector<std::string>& arguments) {
-  CLI::App app{std::string(command.summary), invocation.program};
+  OptionTable table(invocation.program, command.summary);
   invocation.arguments = arguments;
-  const Run run = command.configure(app);
-  // A list takes one word each time it is named; those behind it belong to others.
-  for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; }))
-    if (!option->get_positional()) option->allow_extra_args(false);
-  try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as it wants them
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+  const Run run = command.configure(table);
+  const auto shown = parse_options(table, arguments);
+  if (!shown.ok()) {
+    const auto unknown = unknown_option(table, arguments);
+    return usage_error(invocation.program,
+                       unknown ? *unknown : printable(shown.error().message));
+  }
+  if (*shown) {
+    fmt::print("{}", **shown);
     return kOk;
-  } catch (const CLI::CallForVersion& version) {
-    fmt::print("{}\n", version.what());
-    return kOk;
-  } catch (const CLI::ParseError& error) {
-    const auto unknown = unknown_option(app, arguments);
-    return usage_error(invocation.program, unknown ? *unknown : printable(error.what()));
   }
   return tell_lost_files(run(invocation));
 }

@@ -9,11 +9,9 @@
 
 #include "base/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace tracewell::cli {
+
+struct OptionTable;
 
 /// What all commands exit with.
 enum Exit : int {
@@ -44,11 +42,9 @@ using Run = std::function<int(const Invocation&)>;
 
 struct Command {
   std::string_view name;
-  /// Declares options and help texts on `app` (nothing else may happen: manual page, completions
-  /// and --help call it too) and returns the work, which owns what the options write to. A command
-  /// that takes another program's arguments calls app.prefix_command() and finds everything from
-  /// the first word that is not an option of its own in app.remaining().
-  Run (*configure)(CLI::App& app);
+  /// Fills in the table of its options (nothing else may happen: manual page, completions and
+  /// --help call it too) and returns the work, which owns what the values go to.
+  Run (*configure)(OptionTable& table);
   std::string_view summary;
   bool hidden = false;
 };
@@ -62,8 +58,8 @@ std::vector<std::string_view> program_names(const Command& command);
 /// The whole program. `arguments` as main() gets them, argv[0] included.
 int run_program(const std::vector<std::string>& arguments);
 
-#define COMMAND(name, function, summary) Run function(CLI::App& app);
-#define HIDDEN_COMMAND(name, function, summary) Run function(CLI::App& app);
+#define COMMAND(name, function, summary) Run function(OptionTable& table);
+#define HIDDEN_COMMAND(name, function, summary) Run function(OptionTable& table);
 #define PROGRAM_NAME(basename, name)
 #include "cli/commands.def"
 #undef COMMAND

@@ -1,6 +1,7 @@
 // tracewell convert IN OUT: any format that can be read to any that can be written.
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 
 #include "base/counted.h"
 #include "base/paths.h"
@@ -17,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/images.h"
+#include "cli/options/option.h"
 #include "cli/trace_files.h"
 #include "filter/step_frames.h"
 #include "filter/step_notes.h"
@@ -40,10 +42,16 @@ struct ConvertOptions {
   std::string output;
   std::string format;
   formats::SaveOptions save;
-  std::string at;  // a list of addresses
-  bool is_at = false;
+  std::optional<std::vector<std::string>> at;  // lists of addresses
   std::vector<std::string> modules;
   bool mark_gaps = false;
+
+  /// As one list.
+  std::string all_at() const {
+    std::string out;
+    for (const std::string& list : *at) out += (out.empty() ? "" : ",") + list;
+    return out;
+  }
 };
 
 /// Of formats that say no more than which places of modules were executed.
@@ -107,10 +115,10 @@ class WantedEvents final : public Source {
   bool in_module_ = false;
 };
 
-std::string writable_formats() {
-  std::string out;
+std::vector<std::string> writable_formats() {
+  std::vector<std::string> out;
   for (const formats::Format* format : formats::formats())
-    if (format->create) out += (out.empty() ? "" : ", ") + std::string(format->name);
+    if (format->create) out.emplace_back(format->name);
   return out;
 }
 
@@ -124,9 +132,9 @@ Result<const formats::Format*> output_format(const ConvertOptions& options) {
         options.format.empty()
             ? fmt::format("the name {} does not say in which format to write; use --format "
                           "with one of {}",
-                          options.output, writable_formats())
+                          options.output, fmt::join(writable_formats(), ", "))
             : fmt::format("there is no format {}; use one of {}", options.format,
-                          writable_formats()),
+                          fmt::join(writable_formats(), ", ")),
         {}};
   return format;
 }
@@ -159,12 +167,12 @@ std::string why_not(const ConvertOptions& options, const formats::Format& format
                     const WantedEvents& events) {
   std::string why;
   const bool selects = options.selection.selects();
-  if (options.is_at && events.frame_count() != 0 && !options.selection.asked->steps)
+  if (options.at && events.frame_count() != 0 && !options.selection.asked->steps)
     why = "--at chooses among steps, and this trace has none";
-  else if (options.is_at && events.frame_count() == 0)
-    why = (selects ? trace::why_nothing(options.selection, " --at " + options.at)
-                   : "no step is at " + options.at) +
-          trace::hex_hint(options.at);
+  else if (options.at && events.frame_count() == 0)
+    why = (selects ? trace::why_nothing(options.selection, " --at " + options.all_at())
+                   : "no step is at " + options.all_at()) +
+          trace::hex_hint(options.all_at());
   else if (selects && events.events() == 0)
     why = trace::why_nothing(options.selection);
   else if (is_coverage(format) && !events.any_in_module())
@@ -225,9 +233,9 @@ Result<int> convert(const ConvertOptions& options) {
   TW_ASSIGN_OR_RETURN(const trace::AddressNames names,
                       add_images(trace, options.images, modules, work));
   std::vector<uint64_t> at;
-  if (options.is_at) {
-    TW_ASSIGN_OR_RETURN(at,
-                        parse_addresses(options.at, names, trace.source->catalog().address_bytes));
+  if (options.at) {
+    TW_ASSIGN_OR_RETURN(at, parse_addresses(options.all_at(), names,
+                                            trace.source->catalog().address_bytes));
   }
   const trace::TraceNotes notes = trace::notes_of(trace, options.input.path, work);
   trace::NoteCount note_count;
@@ -245,9 +253,9 @@ Result<int> convert(const ConvertOptions& options) {
                                            options.input.strict, "converting", work,
                                            {names.module, names.symbol}));
   source = note_count.of_selected(std::move(source));
-  if (options.is_at && !selection.selects())
+  if (options.at && !selection.selects())
     source = trace::observed(std::move(source), selection.asked);
-  if (options.is_at || format->name == "tfile") {
+  if (options.at || format->name == "tfile") {
     TW_ASSIGN_OR_RETURN(source, filter::frames_of_steps(std::move(source), std::move(at),
                                                       trace::tells_forgotten(work)));
   }
@@ -274,45 +282,59 @@ Result<int> convert(const ConvertOptions& options) {
 
 }  // namespace
 
-Run convert_command(CLI::App& app) {
+Run convert_command(OptionTable& table) {
   auto options = std::make_shared<ConvertOptions>();
-  add_input_options(app, options->input);
-  app.add_option("OUT", options->output, "where to write; - is standard output")->required();
-  app.add_option("--format", options->format,
-                 "format of OUT, when its name does not say: " + writable_formats())
-      ->type_name("NAME");
-  add_image_options(app, options->images,
+  add_input_options(table, options->input);
+  const std::vector<std::string> formats = writable_formats();
+  table.add({
+      {.names = "OUT",
+       .to = &options->output,
+       .what = "where to write; - is standard output",
+       .completes = Completes::File,
+       .required = true},
+      {.names = "--format",
+       .to = &options->format,
+       .value = "NAME",
+       .what = fmt::format("format of OUT, when its name does not say: {}",
+                           fmt::join(formats, ", ")),
+       .choices = formats,
+       .open = true},
+  });
+  add_image_options(table, options->images,
                     "where the trace's modules were, how large they are, and instructions that the "
                     "trace does not tell");
-  app.add_option("--module", options->modules,
-                 "where a module was whose file is not at hand, and its size in bytes")
-      ->type_name("NAME@BASE,SIZE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_selection_options(app, options->selection);
-  app.footer("Exit status: 1 when nothing fits --from, --to, --where or --at, or no instruction is "
-             "in a module (drcov, modoff); 3 also when steps lack what OUT's format cannot do "
-             "without (trace64: opcodes). OUT is left as it was then.");
-  app.add_option_function<std::vector<std::string>>(
-         "--at",
-         [options](const std::vector<std::string>& lists) {
-           for (const std::string& list : lists)
-             options->at += (options->at.empty() ? "" : ",") + list;
-           options->is_at = true;
-         },
-         "steps become trace frames: those at these addresses (into a tfile, all do without)")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->type_name("ADDR,...");
-  app.add_flag("--mark-gaps", options->mark_gaps,
-               "trace64: say where --where has left out steps (other formats always do)");
-  add_csv_safe(app, options->save.csv_safe);
-  app.add_flag("--compat", options->save.compat,
-               "write so that older readers open it (trace64: no user blocks, a small header)");
-  app.add_option("--style", options->save.style,
-                 "trace64: minimal, or x64dbg (words listed twice, as x64dbg does it; the default "
-                 "for what comes from it)")
-      ->type_name("NAME");
+  table.add({{.names = "--module",
+              .to = &options->modules,
+              .value = "NAME@BASE,SIZE",
+              .what = "where a module was whose file is not at hand, and its size in bytes"}});
+  add_selection_options(table, options->selection);
+  table.footer =
+      "Exit status: 1 when nothing fits --from, --to, --where or --at, or no instruction is "
+      "in a module (drcov, modoff); 3 also when steps lack what OUT's format cannot do "
+      "without (trace64: opcodes). OUT is left as it was then.";
+  table.add({
+      {.names = "--at",
+       .to = &options->at,
+       .value = "ADDR,...",
+       .what = "steps become trace frames: those at these addresses (into a tfile, all do "
+               "without)"},
+      {.names = "--mark-gaps",
+       .to = &options->mark_gaps,
+       .what = "trace64: say where --where has left out steps (other formats always do)"},
+  });
+  add_csv_safe(table, options->save.csv_safe);
+  table.add({
+      {.names = "--compat",
+       .to = &options->save.compat,
+       .what = "write so that older readers open it (trace64: no user blocks, a small header)"},
+      {.names = "--style",
+       .to = &options->save.style,
+       .value = "NAME",
+       .what = "trace64: minimal, or x64dbg (words listed twice, as x64dbg does it; the default "
+               "for what comes from it)",
+       .choices = {"minimal", "x64dbg"},
+       .open = true},
+  });
   return [options](const Invocation&) {
     const auto status = convert(*options);
     return status.ok() ? *status : fail(status.error());

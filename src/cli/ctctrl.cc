@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/file.h"
 #include "base/paths.h"
@@ -19,6 +18,7 @@
 #include "base/text_file.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
+#include "cli/options/option.h"
 #include "hooks/components/components.h"
 #include "hooks/control/control.h"
 #include "hooks/control/defaults.h"
@@ -312,37 +312,71 @@ Result<int> control_components(const ComponentOptions& options, const std::strin
   return change_now(options, change);
 }
 
-void add_list(CLI::App& app, const char* name, std::vector<std::string>& to, const char* text) {
-  app.add_option(name, to, text)->type_name("PATTERN");
+void add_component_options(OptionTable& table, ComponentOptions& options) {
+  table.add({
+      {.names = "-c",
+       .to = &options.names,
+       .value = "PATTERN",
+       .what = "components of these names: server.*; all",
+       .shows_list = true},
+      {.names = "-l",
+       .to = &options.aliases,
+       .value = "PATTERN",
+       .what = "of these aliases",
+       .shows_list = true},
+      {.names = "-t",
+       .to = &options.types,
+       .value = "PATTERN",
+       .what = "of these types",
+       .shows_list = true},
+      {.names = "-r",
+       .to = &options.children,
+       .what = "and those below them (server.net below server)"},
+      {.names = "-u", .to = &options.parents, .what = "and those above them"},
+      {.names = "-n", .to = &options.now, .what = "now, too, with -p and -P"},
+      {.names = "-p", .to = &options.later, .what = "those that programs register from now on"},
+      {.names = "-P",
+       .to = &options.for_good,
+       .what = "the same, also after the machine was started again"},
+      {.names = "-x",
+       .to = &options.forget_rules,
+       .what = "forget what -p or -P said (of these, or of all)"},
+      {.names = "-q",
+       .to = &options.query,
+       .what = "list components; with -p, -P: what these said"},
+      {.names = "-D", .to = &options.dump, .what = "write what is in their buffers to logs"},
+      {.names = "-d",
+       .to = &options.folder,
+       .value = "DIR",
+       .what = "where to: a log DIR/NAME for each name",
+       .completes = Completes::Folder},
+      {.names = "--forget",
+       .to = &options.forget,
+       .what = "drop the buffers of programs that are dead"},
+      {.names = "DO",
+       .to = &options.words,
+       .what = "memtraceon, memtracelevel=5, … (below)",
+       .choices = {"memtraceon", "memtraceoff", "memtracesuspend", "memtraceresume",
+                   "memtraceminimal", "memtracenormal", "memtracedetail", "memtracemax",
+                   "systraceon", "systraceoff", "systraceminimal", "systracenormal",
+                   "systracedetail", "systracemax"},
+       .open = true},
+  });
 }
 
 }  // namespace
 
-Run ctctrl_command(CLI::App& app) {
+Run ctctrl_command(OptionTable& table) {
   auto options = std::make_shared<ComponentOptions>();
-  add_list(app, "-c", options->names, "components of these names: server.*; all");
-  add_list(app, "-l", options->aliases, "of these aliases");
-  add_list(app, "-t", options->types, "of these types");
-  app.add_flag("-r", options->children, "and those below them (server.net below server)");
-  app.add_flag("-u", options->parents, "and those above them");
-  app.add_flag("-n", options->now, "now, too, with -p and -P");
-  app.add_flag("-p", options->later, "those that programs register from now on");
-  app.add_flag("-P", options->for_good, "the same, also after the machine was started again");
-  app.add_flag("-x", options->forget_rules, "forget what -p or -P said (of these, or of all)");
-  app.add_flag("-q", options->query, "list components; with -p, -P: what these said");
-  app.add_flag("-D", options->dump, "write what is in their buffers to logs");
-  app.add_option("-d", options->folder, "where to: a log DIR/NAME for each name")
-      ->type_name("DIR");
-  app.add_flag("--forget", options->forget, "drop the buffers of programs that are dead");
-  app.add_option("DO", options->words, "memtraceon, memtracelevel=5, … (below)");
-  app.footer(
+  add_component_options(table, *options);
+  table.footer =
       "DO: memtraceon, memtraceoff, memtracesuspend, memtraceresume, memtracebufsize=SIZE (of a\n"
       "thread's buffer), memtraceminimal (level 1), memtracenormal (3), memtracedetail (7),\n"
       "memtracemax (9), memtracelevel=0 to 9; and with systrace (the trace on channel 0) all but\n"
       "suspend, resume and bufsize. The components common and rare are the buffers that all of a\n"
       "program share. DIR is what trcctl -d said, /var/adm/ras/trc_ct (root) or\n"
       "$XDG_STATE_HOME/tracewell/trc_ct (others).\n"
-      "Exit status: 1 if there are no such components.");
+      "Exit status: 1 if there are no such components.";
   return [options](const Invocation& call) {
     const auto status = control_components(*options, call.program);
     return status.ok() ? *status : fail(status.error());

@@ -1,60 +1,86 @@
 // All commands and their options as JSON, for whoever makes the manual page and completions.
 //   {"commands":[{"name","summary","description","programs":["trcrpt"],
-//    "options":[{"names":["-o","--output"],"value":"FILE"|null,"description","required"}],
-//    "positionals":[{"name","description","required","many"}]}]}
+//    "options":[{"names":["-o","--output"],"value":"FILE"|null,"description","required",
+//      "unit":"bytes"|null,"default":"256"|null,"completes":"file","choices":["csv"],
+//      "separator":","|null}],
+//    "positionals":[{"name","description","required","many", and from "unit" on as above}],
+//    "hidden":[{"names","value","refused":"why it is not taken"|null}]}]}
+#include <string>
+#include <string_view>
+#include <variant>
+
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "render/json_document.h"
+#include "cli/options/option.h"
 #include "cli/version.h"
+#include "render/json_document.h"
 
 namespace tracewell::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json describe_option(const CLI::Option& option) {
-  Json names = Json::array();
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  Json out = {{"names", names},
-              {"value", nullptr},
-              {"description", option.get_description()},
-              {"required", option.get_required()}};
-  if (option.get_items_expected_max() != 0) out["value"] = option.get_type_name();
+Json text_or_null(std::string_view text) { return text.empty() ? Json() : Json(text); }
+
+/// What both kinds of rows have.
+void add_value_facts(const Option& option, Json& out) {
+  const bool choices = !option.choices.empty();
+  out["unit"] = text_or_null(option.unit);
+  out["default"] = text_or_null(option.otherwise);
+  out["completes"] = choices ? "choices" : completes_name(option.completes);
+  out["choices"] = option.choices;
+  out["separator"] =
+      option.separator == '\0' ? Json() : Json(std::string(1, option.separator));
+}
+
+Json describe_option(const Option& option) {
+  Json out = {{"names", names_of(option)},
+              {"value", text_or_null(value_text(option))},
+              {"description", option.what},
+              {"required", option.required}};
+  add_value_facts(option, out);
   return out;
 }
 
-Json describe_positional(const CLI::Option& option) {
-  return {{"name", option.get_single_name()},
-          {"description", option.get_description()},
-          {"required", option.get_required()},
-          {"many", option.get_items_expected_max() > 1}};
+Json describe_word(const Option& option) {
+  Json out = {{"name", option.names},
+              {"description", option.what},
+              {"required", option.required},
+              {"many", is_list(option)}};
+  add_value_facts(option, out);
+  return out;
+}
+
+Json describe_hidden(const Option& option) {
+  const auto* refused = std::get_if<Refused>(&option.to);
+  return {{"names", names_of(option)},
+          {"value", text_or_null(value_text(option))},
+          {"refused", refused ? Json(refused->why) : Json()}};
 }
 
 Json describe(const Command& command) {
-  CLI::App app{std::string(command.summary), "tracewell " + std::string(command.name)};
-  command.configure(app);
+  OptionTable table("tracewell " + std::string(command.name), command.summary);
+  command.configure(table);
   Json out = {
-      {"name", command.name}, {"summary", command.summary}, {"description", app.get_footer()}};
+      {"name", command.name}, {"summary", command.summary}, {"description", table.footer}};
   out["programs"] = program_names(command);
-  out["options"] = Json::array();
-  out["positionals"] = Json::array();
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty()) continue;  // hidden
-    if (option->get_positional())
-      out["positionals"].push_back(describe_positional(*option));
+  for (const char* list : {"options", "positionals", "hidden"}) out[list] = Json::array();
+  for (const Option& option : table.rows) {
+    if (option.hidden)
+      out["hidden"].push_back(describe_hidden(option));
+    else if (is_word(option))
+      out["positionals"].push_back(describe_word(option));
     else
-      out["options"].push_back(describe_option(*option));
+      out["options"].push_back(describe_option(option));
   }
   return out;
 }
 
 }  // namespace
 
-Run describe_command(CLI::App&) {
+Run describe_command(OptionTable&) {
   return [](const Invocation&) {
     Json out = {{"program", "tracewell"}, {"version", version()}};
     out["commands"] = Json::array();

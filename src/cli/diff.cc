@@ -5,12 +5,12 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "base/thread.h"
 #include "cli/command.h"
 #include "cli/command_work.h"
+#include "cli/options/option.h"
 #include "cli/trace_files.h"
 #include "render/diff_report.h"
 #include "timeline/diff.h"
@@ -80,38 +80,70 @@ Result<bool> diff(const DiffCommand& command) {
   return report.same();
 }
 
+void add_diff_options(OptionTable& table, DiffCommand& command) {
+  table.add({
+      {.names = "A",
+       .to = &command.a.path,
+       .what = "a trace of executed instructions",
+       .completes = Completes::File,
+       .required = true},
+      {.names = "B",
+       .to = &command.b.path,
+       .what = "another one, of the same program",
+       .completes = Completes::File,
+       .required = true},
+      {.names = "--input-format",
+       .to = &command.a.format,
+       .value = "NAME",
+       .what = "what A and B are, when their content does not say",
+       .choices = readable_formats(),
+       .open = true},
+      {.names = "--strict", .to = &command.a.strict, .what = "fail at the first sign of damage"},
+      {.names = "--first",
+       .to = &command.first,
+       .what = "tell the first difference, and compare nothing behind it"},
+      {.names = "--ignore-loops",
+       .to = &command.ignore_loops,
+       .what = "how often a loop runs is no difference"},
+      {.names = "--ignore-values", .to = &command.ignore_values, .what = "look for no causes"},
+      {.names = "--ignore-registers",
+       .to = &command.ignore_registers,
+       .value = "LIST",
+       .what = "registers that are no causes, such as rbp,eflags",
+       .separator = ','},
+      {.names = "--window",
+       .to = &command.window,
+       .value = "N",
+       .unit = "steps",
+       .what = "steps in which runs that have parted may meet again (1048576)",
+       .otherwise = "1048576"},
+      {.names = "--look-back",
+       .to = &command.look_back,
+       .value = "N",
+       .unit = "steps",
+       .what = "steps in which causes are looked for (65536)",
+       .otherwise = "65536"},
+      {.names = "--most",
+       .to = &command.most,
+       .value = "N",
+       .unit = "differences",
+       .what = "differences to tell of each thread (100)",
+       .otherwise = "100"},
+  });
+}
+
 }  // namespace
 
-Run diff_command(CLI::App& app) {
+Run diff_command(OptionTable& table) {
   auto command = std::make_shared<DiffCommand>();
-  app.add_option("A", command->a.path, "a trace of executed instructions")->required();
-  app.add_option("B", command->b.path, "another one, of the same program")->required();
-  app.add_option("--input-format", command->a.format,
-                 "what A and B are, when their content does not say")
-      ->type_name("NAME");
-  app.add_flag("--strict", command->a.strict, "fail at the first sign of damage");
-  app.add_flag("--first", command->first,
-               "tell the first difference, and compare nothing behind it");
-  app.add_flag("--ignore-loops", command->ignore_loops,
-               "how often a loop runs is no difference");
-  app.add_flag("--ignore-values", command->ignore_values, "look for no causes");
-  app.add_option("--ignore-registers", command->ignore_registers,
-                 "registers that are no causes, such as rbp,eflags")
-      ->type_name("LIST")
-      ->delimiter(',')
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_number_option(app, "--window", command->window,
-                    "steps in which runs that have parted may meet again (1048576)");
-  add_number_option(app, "--look-back", command->look_back,
-                    "steps in which causes are looked for (65536)");
-  add_number_option(app, "--most", command->most, "differences to tell of each thread (100)");
-  add_image_options(app, command->images, "the names of A's functions, lines and data, and of B's "
-                                          "in the same places");
-  app.add_flag("--json", command->json, "as JSON");
-  app.footer("Exit status: 0 if the runs went the same way, 1 if they differ, or nobody can tell "
-             "because steps are missing, be it in both: the last line, and \"undecided\" in JSON, "
-             "say which.");
+  add_diff_options(table, *command);
+  add_image_options(table, command->images,
+                    "the names of A's functions, lines and data, and of B's in the same places");
+  table.add({{.names = "--json", .to = &command->json, .what = "as JSON"}});
+  table.footer =
+      "Exit status: 0 if the runs went the same way, 1 if they differ, or nobody can tell "
+      "because steps are missing, be it in both: the last line, and \"undecided\" in JSON, "
+      "say which.";
   return [command](const Invocation&) {
     command->b.format = command->a.format;
     command->b.strict = command->a.strict;

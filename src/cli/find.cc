@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/hex.h"
@@ -12,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/images.h"
+#include "cli/options/option.h"
 #include "cli/trace_files.h"
 #include "render/find_rows.h"
 #include "trace/place.h"
@@ -127,37 +127,60 @@ Result<int> find(const FindOptions& options) {
 
 }  // namespace
 
-Run find_command(CLI::App& app) {
+Run find_command(OptionTable& table) {
   auto options = std::make_shared<FindOptions>();
-  add_input_options(app, options->input);
+  add_input_options(table, options->input);
   std::vector<std::string> names;
   for (const Search& search : kSearches) names.emplace_back(search.name);
-  app.add_option("WHAT", options->what, "exec, read, write, access, reg, bytes or value")
-      ->required()
-      ->check(CLI::IsMember(names));
-  app.add_option("ARGUMENT", options->argument,
-                 "of exec, read, write, access (read or write): ADDR or ADDR,LEN (with --image "
-                 "also NAME or NAME+N for ADDR); of reg: a "
-                 "register's name, or that of a part of one, such as al; of bytes: hex digits; of "
-                 "value: a number, or LOW..LAST; numbers are decimal or 0x…")
-      ->required();
-  add_number_option(app, "--from", options->from, "begin with step N");
-  add_number_option(app, "--to", options->to,
-                    "end with step N; what others had changed in memory by then, too, whoever "
-                    "finds it later");
-  add_number_option(app, "--limit", options->limit, "end after N hits");
-  app.add_flag("--backward", options->backward, "begin with the last one (not of bytes)");
-  add_image_options(app, options->images,
+  table.add({
+      {.names = "WHAT",
+       .to = &options->what,
+       .what = "exec, read, write, access, reg, bytes or value",
+       .choices = names,
+       .required = true},
+      {.names = "ARGUMENT",
+       .to = &options->argument,
+       .what = "of exec, read, write, access (read or write): ADDR or ADDR,LEN (with --image also "
+               "NAME or NAME+N for ADDR); of reg: a register's name, or that of a part of one, "
+               "such as al; of bytes: hex digits; of value: a number, or LOW..LAST; numbers are "
+               "decimal or 0x…",
+       .required = true},
+      {.names = "--from",
+       .to = &options->from,
+       .value = "N",
+       .unit = "step",
+       .what = "begin with step N",
+       .otherwise = "the first"},
+      {.names = "--to",
+       .to = &options->to,
+       .value = "N",
+       .unit = "step",
+       .what = "end with step N; what others had changed in memory by then, too, whoever finds it "
+               "later",
+       .otherwise = "the last"},
+      {.names = "--limit",
+       .to = &options->limit,
+       .value = "N",
+       .unit = "hits",
+       .what = "end after N hits",
+       .otherwise = "all"},
+      {.names = "--backward",
+       .to = &options->backward,
+       .what = "begin with the last one (not of bytes)"},
+  });
+  add_image_options(table, options->images,
                     "the names of functions, lines and data, and instructions that are not told");
-  app.add_flag("--json", options->json, "for scripts: an object a line");
-  app.footer(
+  table.add({
+      {.names = "--json", .to = &options->json, .what = "for scripts: an object a line"},
+  });
+  table.footer =
       "bytes: at which addresses memory held them, and before which steps, all of them at once. "
       "value: registers and accessed memory with this number in them (-1 is 0xff, 0xffff, …; "
       "segment registers are left out). write, access: also steps that find bytes otherwise than "
       "they were known to be, though no instruction of the trace wrote them: 'changed by others "
       "between steps A and B' says when. Who wrote the byte at 0x7000 that step 500 sees: "
       "find FILE write 0x7000 --to 499 --backward --limit 1; that others changed it is told "
-      "whichever step finds it. Exit status: 1 when there is none.");
+      "whichever step finds it. Exit status: 1 when there is none.";
   return [options](const Invocation&) {
     const auto status = find(*options);
     return status.ok() ? *status : fail(status.error());

@@ -1,12 +1,12 @@
 // tracewell hits FILE: how often each instruction, or each basic block, was executed.
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/images.h"
+#include "cli/options/option.h"
 #include "cli/trace_files.h"
 #include "render/call_rows.h"
 #include "render/step_words.h"
@@ -41,17 +41,29 @@ Result<int> hits(const HitsOptions& options) {
 
 }  // namespace
 
-Run hits_command(CLI::App& app) {
+Run hits_command(OptionTable& table) {
   auto options = std::make_shared<HitsOptions>();
-  add_input_options(app, options->input);
-  app.add_flag("--blocks", options->question.blocks,
-               "basic blocks: instructions that were always executed one behind the other");
-  app.add_flag("--by-address", options->question.by_address, "by address, not by how often");
-  add_number_option(app, "--limit", options->limit, "the first N only");
-  add_image_options(app, options->images,
+  add_input_options(table, options->input);
+  table.add({
+      {.names = "--blocks",
+       .to = &options->question.blocks,
+       .what = "basic blocks: instructions that were always executed one behind the other"},
+      {.names = "--by-address",
+       .to = &options->question.by_address,
+       .what = "by address, not by how often"},
+      {.names = "--limit",
+       .to = &options->limit,
+       .value = "N",
+       .unit = "lines",
+       .what = "the first N only",
+       .otherwise = "all"},
+  });
+  add_image_options(table, options->images,
                     "the names of functions and lines, and instructions that are not told");
-  app.add_flag("--json", options->json, "for scripts: an object a line");
-  app.footer("Exit status: 1 when the trace has no steps.");
+  table.add({
+      {.names = "--json", .to = &options->json, .what = "for scripts: an object a line"},
+  });
+  table.footer = "Exit status: 1 when the trace has no steps.";
   return [options](const Invocation&) {
     const auto status = hits(*options);
     return status.ok() ? *status : fail(status.error());

@@ -1,41 +1,46 @@
 #include "cli/hook_session.h"
 
+#include <iterator>
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/counted.h"
 #include "base/folder.h"
 #include "base/text.h"
+#include "cli/options/option.h"
 #include "hooks/log/lost_hooks.h"
 #include "hooks/programs/unseen_programs.h"
 #include "hooks/session/session.h"
 #include "hooks/words/hook_groups.h"
 
 namespace tracewell::cli {
+namespace {
 
-void add_channel_options(CLI::App& app, std::optional<unsigned>& channel) {
-  for (unsigned i = 0; i < TRACEWELL_HOOK_CHANNELS; ++i)
-    app.add_flag_callback(
-        fmt::format("-{}", i),
-        [&channel, i] {
-          if (channel && *channel != i) throw CLI::ValidationError("channel", "one is enough");
-          channel = i;
-        },
-        fmt::format("channel {}", i));
+std::string refuse_empty_list(const std::string& value) {
+  return value.find_first_not_of(" ,") == std::string::npos
+             ? "is given, and nothing stands behind it; leave it out, or say what"
+             : "";
 }
 
-void refuse_nothing(CLI::App& app, const std::string& may_be_empty) {
-  for (CLI::Option* option : app.get_options()) {
-    if (option->get_expected_max() == 0) continue;
-    if (!may_be_empty.empty() && option->check_name(may_be_empty)) continue;
-    option->check([](const std::string& value) {
-      return value.find_first_not_of(" ,") == std::string::npos
-                 ? std::string("is given, and nothing stands behind it; leave it out, or say what")
-                 : std::string();
-    });
+}  // namespace
+
+void add_channel_options(OptionTable& table, std::optional<unsigned>& channel) {
+  constexpr std::string_view kNames[] = {"-0", "-1", "-2", "-3", "-4", "-5", "-6", "-7"};
+  static_assert(std::size(kNames) == TRACEWELL_HOOK_CHANNELS);
+  for (unsigned i = 0; i < TRACEWELL_HOOK_CHANNELS; ++i) {
+    const auto take = [&channel, i](const std::string&) -> Status {
+      if (channel && *channel != i) return {Errc::InvalidArgument, "channel: one is enough"};
+      channel = i;
+      return {};
+    };
+    table.add({{.names = kNames[i], .to = take, .what = fmt::format("channel {}", i)}});
   }
+}
+
+void refuse_nothing(OptionTable& table, std::string_view may_be_empty) {
+  for (Option& option : table.rows)
+    if (!is_flag(option) && option.names != may_be_empty) option.check = refuse_empty_list;
 }
 
 void tell_collectors(const hooks::Control& control) {
@@ -102,12 +107,12 @@ void tell_unseen_programs() {
 }
 
 Run on_channel(const std::function<Status(hooks::Control&, unsigned channel)>& work,
-               CLI::App& app) {
+               OptionTable& table) {
   auto channel = std::make_shared<std::optional<unsigned>>();
-  add_channel_options(app, *channel);
-  app.footer(
+  add_channel_options(table, *channel);
+  table.footer =
       "Without a channel, the one that has a trace is meant; channel 0 where several have one.\n"
-      "Exit status: 1 if no trace runs there.");
+      "Exit status: 1 if no trace runs there.";
   return [channel, work](const Invocation&) -> int {
     auto control = hooks::Control::open();
     if (!control) return fail(control.error());

@@ -16,12 +16,14 @@
 
 namespace tracewell::cli {
 
+struct OptionTable;
+
 /// -0 to -7, at most one of them; `channel` stays as it is without.
-void add_channel_options(CLI::App& app, std::optional<unsigned>& channel);
+void add_channel_options(OptionTable& table, std::optional<unsigned>& channel);
 
 /// An option with nothing behind it, as `-A "$(pidof server)"` when no server runs, must not mean
-/// what is meant without it. Those that `may_be_empty` may.
-void refuse_nothing(CLI::App& app, const std::string& may_be_empty);
+/// what is meant without it. `may_be_empty` may; "" = none.
+void refuse_nothing(OptionTable& table, std::string_view may_be_empty);
 
 /// Names, on standard error, sessions whose collector has ended before them, and what to do.
 void tell_collectors(const hooks::Control& control);
@@ -45,6 +47,6 @@ Result<std::vector<uint16_t>> hooks_of_own_groups(std::string_view names);
 
 /// The run of a command that does one thing to one channel.
 Run on_channel(const std::function<Status(hooks::Control&, unsigned channel)>& work,
-               CLI::App& app);
+               OptionTable& table);
 
 }  // namespace tracewell::cli

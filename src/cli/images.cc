@@ -1,19 +1,23 @@
 #include "cli/images.h"
 
-#include <CLI/CLI.hpp>
+#include "cli/options/option.h"
 
 namespace tracewell::cli {
 
-void add_image_options(CLI::App& app, trace::ImageOptions& options, const std::string& purpose) {
-  app.add_option("--image", options.images,
-                 "an executable or library (ELF or PE) of the program, for " + purpose +
-                     "; BASE is its load address, needed for what is position-independent")
-      ->type_name("FILE[@BASE]")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_flag("--images-from-trace", options.from_trace,
-               "also open the files that the trace names, where their build-ids are the recorded "
-               "ones");
+void add_image_options(OptionTable& table, trace::ImageOptions& options,
+                       const std::string& purpose) {
+  table.add({
+      {.names = "--image",
+       .to = &options.images,
+       .value = "FILE[@BASE]",
+       .what = "an executable or library (ELF or PE) of the program, for " + purpose +
+               "; BASE is its load address, needed for what is position-independent",
+       .completes = Completes::File},
+      {.names = "--images-from-trace",
+       .to = &options.from_trace,
+       .what = "also open the files that the trace names, where their build-ids are the recorded "
+               "ones"},
+  });
 }
 
 }  // namespace tracewell::cli

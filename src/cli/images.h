@@ -5,13 +5,12 @@
 
 #include "trace/images/images.h"
 
-namespace CLI {
-class App;
-}  // namespace CLI
-
 namespace tracewell::cli {
 
+struct OptionTable;
+
 /// --image, --images-from-trace. `purpose`: what the images are there for.
-void add_image_options(CLI::App& app, trace::ImageOptions& options, const std::string& purpose);
+void add_image_options(OptionTable& table, trace::ImageOptions& options,
+                       const std::string& purpose);
 
 }  // namespace tracewell::cli

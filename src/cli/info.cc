@@ -2,11 +2,11 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/images.h"
+#include "cli/options/option.h"
 #include "cli/trace_files.h"
 #include "render/info_report.h"
 #include "trace/questions/check.h"
@@ -32,11 +32,11 @@ Status info(const InfoOptions& options) {
 
 }  // namespace
 
-Run info_command(CLI::App& app) {
+Run info_command(OptionTable& table) {
   auto options = std::make_shared<InfoOptions>();
-  add_input_options(app, options->input);
-  add_image_options(app, options->images, "its place, and whether it is what was executed");
-  app.add_flag("--json", options->json, "as JSON");
+  add_input_options(table, options->input);
+  add_image_options(table, options->images, "its place, and whether it is what was executed");
+  table.add({{.names = "--json", .to = &options->json, .what = "as JSON"}});
   return [options](const Invocation&) {
     const Status status = info(*options);
     return status.ok() ? static_cast<int>(kOk) : fail(status.error());

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/beside.h"
@@ -14,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/notes_turn.h"
+#include "cli/options/option.h"
 #include "cli/trace_files.h"
 #include "formats/jsonl.h"
 #include "timeline/step_store.h"
@@ -148,18 +148,27 @@ Result<int> note(const NoteOptions& options) {
 
 }  // namespace
 
-Run note_command(CLI::App& app) {
+Run note_command(OptionTable& table) {
   auto options = std::make_shared<NoteOptions>();
-  add_input_options(app, options->input);
-  app.add_option("N", options->step, "the step; their number means behind the last one");
-  app.add_option("TEXT", options->words, "what to note there; without it, show what is noted");
-  app.add_flag("--delete", options->remove, "forget what is noted at step N");
-  app.add_flag("--clear", options->clear, "delete all notes, and those of another trace");
-  app.add_flag("--json", options->json, "for scripts: an object a line");
-  app.footer(
+  add_input_options(table, options->input);
+  table.add({
+      {.names = "N",
+       .to = &options->step,
+       .unit = "step",
+       .what = "the step; their number means behind the last one"},
+      {.names = "TEXT",
+       .to = &options->words,
+       .what = "what to note there; without it, show what is noted"},
+      {.names = "--delete", .to = &options->remove, .what = "forget what is noted at step N"},
+      {.names = "--clear",
+       .to = &options->clear,
+       .what = "delete all notes, and those of another trace"},
+      {.names = "--json", .to = &options->json, .what = "for scripts: an object a line"},
+  });
+  table.footer =
       "Notes are kept in FILE.notes, and go with the trace through convert and repair. Those in "
       "the trace itself are replaced by that file: without it they are there again. Exit status: "
-      "1 when there is no note.");
+      "1 when there is no note.";
   return [options](const Invocation&) {
     const auto status = note(*options);
     return status.ok() ? *status : fail(status.error());

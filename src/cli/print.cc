@@ -1,15 +1,15 @@
 // tracewell print FILE: events, for people or for scripts.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/images.h"
 #include "cli/interrupt.h"
+#include "cli/options/option.h"
 #include "cli/terminal.h"
 #include "cli/trace_files.h"
 #include "filter/limit.h"
@@ -107,29 +107,44 @@ Result<int> print(const PrintOptions& options) {
 
 }  // namespace
 
-Run print_command(CLI::App& app) {
+Run print_command(OptionTable& table) {
   auto options = std::make_shared<PrintOptions>();
-  add_input_options(app, options->input);
-  const std::vector<std::string> names = printed_formats();
-  app.add_option("--format", options->format, "of the output")
-      ->type_name("NAME")
-      ->check(CLI::IsMember(names));
-  add_csv_safe(app, options->save.csv_safe);
-  app.add_option("--columns", options->columns,
-                 "of executed instructions, a line each: " + render::column_names())
-      ->delimiter(',')
-      ->type_name("NAME,...");
-  app.add_flag("--json", options->json, "the columns, or all of them, as an object a line");
-  add_image_options(app, options->images, "the names of functions, lines and data in text");
-  add_selection_options(app, options->selection);
-  add_number_option(app, "--limit", options->limit,
-                    "end after N events (or steps, with what is noted at them)");
-  app.footer(
+  add_input_options(table, options->input);
+  table.add({{.names = "--format",
+              .to = &options->format,
+              .value = "NAME",
+              .what = "of the output",
+              .otherwise = "text",
+              .choices = printed_formats()}});
+  add_csv_safe(table, options->save.csv_safe);
+  table.add({
+      {.names = "--columns",
+       .to = &options->columns,
+       .value = "NAME,...",
+       .what = fmt::format("of executed instructions, a line each: {}",
+                           fmt::join(render::column_names(), ", ")),
+       .choices = render::column_names(),
+       .open = true,
+       .separator = ',',
+       .shows_list = true},
+      {.names = "--json",
+       .to = &options->json,
+       .what = "the columns, or all of them, as an object a line"},
+  });
+  add_image_options(table, options->images, "the names of functions, lines and data in text");
+  add_selection_options(table, options->selection);
+  table.add({{.names = "--limit",
+              .to = &options->limit,
+              .value = "N",
+              .unit = "events",
+              .what = "end after N events (or steps, with what is noted at them)",
+              .otherwise = "all"}});
+  table.footer =
       "A step's line: rax=0x5 is what it left in a register (rax=? is not known), [0x10]=2a bytes "
       "that it read, [0x10]<-2b that it wrote, ?(8) so many that nobody knows; before: what held "
       "before it and no earlier step has told.\n"
       "Exit status: 1 when --from, --to or --where leave nothing to print. Damage is told on "
-      "standard error and leaves it 0; --strict ends with 3 there.");
+      "standard error and leaves it 0; --strict ends with 3 there.";
   return [options](const Invocation&) {
     const auto status = print(*options);
     return status.ok() ? *status : fail(status.error());

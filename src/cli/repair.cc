@@ -2,13 +2,13 @@
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/counted.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/command_work.h"
+#include "cli/options/option.h"
 #include "cli/terminal.h"
 #include "cli/trace_files.h"
 #include "filter/step_notes.h"
@@ -78,17 +78,23 @@ Result<int> repair(const RepairOptions& options) {
 
 }  // namespace
 
-Run repair_command(CLI::App& app) {
+Run repair_command(OptionTable& table) {
   auto options = std::make_shared<RepairOptions>();
-  add_input_options(app, options->input);
-  app.add_option("OUT", options->output,
-                 "where to write, in the format of FILE; - is standard output")
-      ->required();
-  app.add_flag("--compat", options->save.compat,
-               "write so that older readers open it (trace64: no user blocks, a small header)");
-  app.footer("Logs of trace hooks and the files of trace buffers (.twb) are read only: convert "
-             "these. Exit status: 0 sound, 1 damaged and saved, 3 not a trace at all, or one that "
-             "is read only.");
+  add_input_options(table, options->input);
+  table.add({
+      {.names = "OUT",
+       .to = &options->output,
+       .what = "where to write, in the format of FILE; - is standard output",
+       .completes = Completes::File,
+       .required = true},
+      {.names = "--compat",
+       .to = &options->save.compat,
+       .what = "write so that older readers open it (trace64: no user blocks, a small header)"},
+  });
+  table.footer =
+      "Logs of trace hooks and the files of trace buffers (.twb) are read only: convert "
+      "these. Exit status: 0 sound, 1 damaged and saved, 3 not a trace at all, or one that "
+      "is read only.";
   return [options](const Invocation&) {
     const auto status = repair(*options);
     return status.ok() ? *status : fail(status.error());

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "agent/session.h"
@@ -11,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/images.h"
+#include "cli/options/option.h"
 #include "cli/serve_options.h"
 #include "cli/trace_files.h"
 #include "server/connection/transport.h"
@@ -134,17 +134,22 @@ Result<int> replay(const ReplayOptions& options) {
 
 }  // namespace
 
-Run replay_command(CLI::App& app) {
+Run replay_command(OptionTable& table) {
   auto options = std::make_shared<ReplayOptions>();
-  add_input_options(app, options->input);
-  app.add_option("COMM", options->comm,
-                 "where GDB connects to: unix:PATH, HOST:PORT, [IPv6]:PORT, :PORT (loopback), a "
-                 "serial device, or - for standard input and output")
-      ->required();
-  add_image_options(app, options->images, "read-only memory and symbols");
-  add_allow_users(app, options->allow_users);
-  app.add_flag("--once", options->once, "end after the first debugger's connection");
-  app.add_flag("--remote-debug", options->remote_debug, "show the packets");
+  add_input_options(table, options->input);
+  table.add({{.names = "COMM",
+              .to = &options->comm,
+              .what = "where GDB connects to: unix:PATH, HOST:PORT, [IPv6]:PORT, :PORT (loopback), "
+                      "a serial device, or - for standard input and output",
+              .required = true}});
+  add_image_options(table, options->images, "read-only memory and symbols");
+  add_allow_users(table, options->allow_users);
+  table.add({
+      {.names = "--once",
+       .to = &options->once,
+       .what = "end after the first debugger's connection"},
+      {.names = "--remote-debug", .to = &options->remote_debug, .what = "show the packets"},
+  });
   return [options](const Invocation&) {
     const auto status = replay(*options);
     return status.ok() ? *status : fail(status.error());

@@ -6,14 +6,13 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
+#include "cli/options/option.h"
 #include "cli/report_options.h"
 #include "cli/report_run.h"
 #include "cli/terminal.h"
@@ -35,16 +34,6 @@ struct ReportArguments {
   uint64_t template_work = report::Renderer::kCommonWork / 1'000'000;
   bool check = false, list = false, list_groups = false, raw = false;
   ReportWords words;
-};
-
-struct Refused {
-  const char* name;
-  const char* why;
-};
-constexpr Refused kRefused[] = {
-    {"-M", "there is no lightweight memory trace"},
-    {"-n", "hooks carry no addresses of a kernel that a name list could resolve"},
-    {"-@", "there are no workload partitions"},
 };
 
 /// Reads template files. Errors are told and their templates left out; warnings only by --check.
@@ -161,64 +150,104 @@ Result<int> report_events(ReportArguments& arguments) {
   return run_report(arguments.task, templates, options);
 }
 
-void add_forms(CLI::App& app, ReportArguments& arguments) {
+void add_sources(OptionTable& table, ReportArguments& arguments) {
+  table.add({
+      {.names = "FILE",
+       .to = &arguments.files,
+       .what = "traces; - is standard input. Without, the log that `trace` writes without -o",
+       .completes = Completes::File},
+      {.names = "-l,--components",
+       .to = &arguments.components,
+       .value = "NAME,…[:DIR]",
+       .what = "logs that `ctctrl -D` wrote: of these components (server.*), or all; behind a "
+               "colon their folder"},
+  });
+  add_reading_options(table, arguments.task.input);
+  table.add({
+      {.names = "-t,--template",
+       .to = &arguments.templates,
+       .value = "FILE",
+       .what = "a template file (docs/formats/trcfmt.md); later ones replace templates of "
+               "earlier ones. Without, $TRACEWELL_TEMPLATES, /etc/trcfmt for root, "
+               "$XDG_STATE_HOME/tracewell/trcfmt for others",
+       .completes = Completes::File,
+       .shows_list = true},
+      {.names = "-c,--check",
+       .to = &arguments.check,
+       .what = "say what is wrong or doubtful in the template files, and report nothing"},
+      {.names = "-j,--list-hooks",
+       .to = &arguments.list,
+       .what = "list hooks and labels instead"},
+      {.names = "-G,--list-groups",
+       .to = &arguments.list_groups,
+       .what = "list event groups instead"},
+  });
+}
+
+void add_forms(OptionTable& table, ReportArguments& arguments) {
   ReportTask& task = arguments.task;
-  app.add_flag("-m,--merge", task.merge, "one report of all files, by time");
-  app.add_flag("-h,--no-heading", task.no_heading, "no heading");
-  app.add_flag("-r,--raw", arguments.raw, "stored entries instead of text");
-  app.add_option("--format", task.format,
-                 "jsonl or csv: an event a line, for programs; text is for people")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"text", "jsonl", "csv"}));
-  add_csv_safe(app, task.csv_safe);
-  app.add_option("--template-work", arguments.template_work,
-                 "instructions, in millions, that all events (of one owner's logs) together may "
-                 "use beyond each event's own share (default 250)")
-      ->type_name("MILLIONS")
-      ->check(CLI::Range(uint64_t{0}, report::Renderer::kCommonWorkMax / 1'000'000));
-  app.add_flag("--follow", task.follow,
-               "go on with what is logged from now on, until the trace or Ctrl-C ends it");
-  app.add_option("--color", arguments.color,
-                 "auto (on a terminal, without NO_COLOR), always or never")
-      ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_option("-o,--output", task.output, "where to; - is standard output")->type_name("FILE");
-  app.add_flag("-v,--verbose", task.verbose, "name the files that are opened");
-  for (const Refused& one : kRefused)
-    app.add_flag_callback(one.name, [one] { throw CLI::ValidationError(one.name, one.why); })
-        ->group("");
+  table.add({
+      {.names = "-m,--merge", .to = &task.merge, .what = "one report of all files, by time"},
+      {.names = "-h,--no-heading", .to = &task.no_heading, .what = "no heading"},
+      {.names = "-r,--raw", .to = &arguments.raw, .what = "stored entries instead of text"},
+      {.names = "--format",
+       .to = &task.format,
+       .value = "NAME",
+       .what = "jsonl or csv: an event a line, for programs; text is for people",
+       .otherwise = "text",
+       .choices = {"text", "jsonl", "csv"}},
+  });
+  add_csv_safe(table, task.csv_safe);
+  table.add({
+      {.names = "--template-work",
+       .to = &arguments.template_work,
+       .value = "MILLIONS",
+       .unit = "millions of instructions",
+       .what = "instructions, in millions, that all events (of one owner's logs) together may use "
+               "beyond each event's own share (default 250)",
+       .otherwise = "250",
+       .most = report::Renderer::kCommonWorkMax / 1'000'000},
+      {.names = "--follow",
+       .to = &task.follow,
+       .what = "go on with what is logged from now on, until the trace or Ctrl-C ends it"},
+      {.names = "--color",
+       .to = &arguments.color,
+       .value = "WHEN",
+       .what = "auto (on a terminal, without NO_COLOR), always or never",
+       .otherwise = "auto",
+       .choices = {"auto", "always", "never"}},
+      {.names = "-o,--output",
+       .to = &task.output,
+       .value = "FILE",
+       .what = "where to; - is standard output",
+       .otherwise = "-",
+       .completes = Completes::File},
+      {.names = "-v,--verbose", .to = &task.verbose, .what = "name the files that are opened"},
+      {.names = "-M",
+       .to = Refused{"there is no lightweight memory trace"},
+       .hidden = true},
+      {.names = "-n",
+       .to = Refused{"hooks carry no addresses of a kernel that a name list could resolve"},
+       .hidden = true},
+      {.names = "-@", .to = Refused{"there are no workload partitions"}, .hidden = true},
+  });
 }
 
 }  // namespace
 
-Run report_command(CLI::App& app) {
+Run report_command(OptionTable& table) {
   auto arguments = std::make_shared<ReportArguments>();
-  app.set_help_flag("--help", "this text");
-  app.add_option("FILE", arguments->files,
-                 "traces; - is standard input. Without, the log that `trace` writes without -o");
-  app.add_option("-l,--components", arguments->components,
-                 "logs that `ctctrl -D` wrote: of these components (server.*), or all; behind a "
-                 "colon their folder")
-      ->type_name("NAME,…[:DIR]");
-  add_reading_options(app, arguments->task.input);
-  app.add_option("-t,--template", arguments->templates,
-                 "a template file (docs/formats/trcfmt.md); later ones replace templates of "
-                 "earlier ones. Without, $TRACEWELL_TEMPLATES, /etc/trcfmt for root, "
-                 "$XDG_STATE_HOME/tracewell/trcfmt for others")
-      ->type_name("FILE");
-  app.add_flag("-c,--check", arguments->check,
-               "say what is wrong or doubtful in the template files, and report nothing");
-  app.add_flag("-j,--list-hooks", arguments->list, "list hooks and labels instead");
-  app.add_flag("-G,--list-groups", arguments->list_groups, "list event groups instead");
-  add_forms(app, *arguments);
-  add_report_words(app, arguments->words);
-  app.footer(
+  table.set_help("--help", "this text");
+  add_sources(table, *arguments);
+  add_forms(table, *arguments);
+  add_report_words(table, arguments->words);
+  table.footer =
       "Hooks: 010 or 0100; 02 is 020 to 02F. A tracepoint's frames have its number as four digits: "
       "000A is tracepoint 10; 00B are instruction steps.\n"
       "Several files without -m are reported one after the other.\n"
       "Exit status: 1 when nothing was printed, or some of the files could not be opened; with "
       "--check, when a template has an error. 3 when a trace is damaged; what is whole of it was "
-      "printed.");
+      "printed.";
   return [arguments](const Invocation&) {
     const auto status = report_events(*arguments);
     return status.ok() ? *status : fail(status.error());

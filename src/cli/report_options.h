@@ -7,11 +7,9 @@
 #include "base/result.h"
 #include "report/report.h"
 
-namespace CLI {
-class App;
-}
-
 namespace tracewell::cli {
+
+struct OptionTable;
 
 struct ReportWords {
   std::string hooks, without_hooks;    // 010,0101,02 and 010:0001
@@ -24,7 +22,7 @@ struct ReportWords {
   bool names = false;                  // -x
 };
 /// -d, -k, -D, -K, -T, -C, -p, -s, -e, -O, -x.
-void add_report_words(CLI::App& app, ReportWords& words);
+void add_report_words(OptionTable& table, ReportWords& words);
 /// InvalidArgument, with the word that is wrong and what is expected.
 Result<report::ReportOptions> parse_report_words(const ReportWords& words);
 /// To whom hooks of a list, as -d has it, gave nothing: "; 10 stands for the hooks 100 to 10F; the

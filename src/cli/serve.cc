@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <new>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/thread.h"
@@ -94,12 +93,12 @@ int serve(const ServeOptions& options, const Conventions& conventions) {
 
 }  // namespace
 
-Run serve_command(CLI::App& app) {
+Run serve_command(OptionTable& table) {
   auto options = std::make_shared<ServeOptions>();
-  declare_serve_options(app, *options);
-  return [&app, options](const Invocation& invocation) {
+  add_serve_options(table, *options);
+  return [options](const Invocation& invocation) {
     const Conventions conventions(invocation);
-    if (auto status = finish_serve_options(app.remaining(), *options); !status) {
+    if (auto status = finish_serve_options(*options); !status) {
       fmt::print(stderr, "{}: {}\nTry '{} --help'.\n", invocation.program, status.error().text(),
                  invocation.program);
       return invocation.by_own_name ? 1 : static_cast<int>(cli::kUsage);

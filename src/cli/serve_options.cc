@@ -1,17 +1,19 @@
 #include "cli/serve_options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 #include <string_view>
+#include <utility>
 
 #include "agent/packets.h"
 #include "base/open.h"
 #include "base/text.h"
-#include "cli/unknown_option.h"
+#include "cli/options/option.h"
+#include "cli/options/parse.h"
+#include "cli/options/unknown_option.h"
 #include "cli/version.h"
 #include "server/connection/transport.h"
 
@@ -32,14 +34,6 @@ constexpr std::string_view kForms =
     "  serve [OPTIONS] --multi COMM        waits for what the debugger wants\n";
 
 Error usage(std::string text) { return {Errc::InvalidArgument, std::move(text), {}}; }
-
-/// The words behind the options are none of CLI11's, so it would leave them out of the usage line.
-class ServeFormatter final : public CLI::Formatter {
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    return fmt::format("Usage: {} [OPTIONS] COMM PROG [ARGS…]\n",
-                       name.empty() ? app->get_name() : name);
-  }
-};
 
 /// gdbserver's names that mean more than one packet, or less.
 constexpr std::string_view kThreads = "threads", kStopReply = "T";
@@ -69,12 +63,12 @@ Status disable_packets(std::string_view text, std::set<std::string, std::less<>>
   return {};
 }
 
-/// The words may be those of a program that the debugger is to start, so CLI11 takes any.
+/// The words may be those of a program that the debugger is to start, so any are taken.
 Error no_such_option(const std::string& word) {
-  CLI::App app;
+  OptionTable table("", "");
   ServeOptions unused;
-  declare_serve_options(app, unused);
-  return usage("no such option: " + printable(word) + near_options(app, word));
+  add_serve_options(table, unused);
+  return usage("no such option: " + printable(word) + near_options(table, word));
 }
 
 /// Whoever leaves out COMM has the program in its place.
@@ -89,59 +83,119 @@ Error program_is_missing(const std::string& comm) {
   return usage("PROG is missing (or --multi, or --attach)");
 }
 
+/// Which program, and how it comes to run.
+void add_start_options(OptionTable& table, ServeOptions& options) {
+  table.add({
+      {.names = "--version",
+       .to = ShowText{fmt::format("{} {}", table.program, version())},
+       .what = "Display program version information and exit"},
+      {.names = "--attach", .to = &options.attach, .what = "Attach to the running process PID"},
+      {.names = "--attach-running",
+       .to = &options.attach_running,
+       .what = "… and let it run until a debugger stops it"},
+      {.names = "--multi",
+       .to = &options.multi,
+       .what = "Start without a program, and stay until told to end"},
+      {.names = "--once",
+       .to = &options.once,
+       .what = "End when the first debugger's connection does"},
+      {.names = "--wrapper",
+       .to = &options.wrapper_follows,
+       .what = "Start programs through the command that follows, up to a lone --"},
+      {.names = "--disable-randomization,!--no-disable-randomization",
+       .to = &options.launch.disable_randomization,
+       .what = "Give programs the same addresses each time (default)"},
+      {.names = "--startup-with-shell,!--no-startup-with-shell",
+       .to = &options.launch.startup_with_shell,
+       .what = "Start programs by a shell, which expands their arguments (default)"},
+  });
+}
+
+void add_debug_options(OptionTable& table, ServeOptions& options) {
+  table.add({
+      {.names = "--debug", .to = &options.debug, .what = "Say what the server does"},
+      {.names = "--remote-debug", .to = &options.remote_debug, .what = "Show the packets"},
+      {.names = "--selftest",
+       .to = &options.selftest,
+       .what = "Accepted for gdbserver's sake: there are none"},
+      {.names = "--event-loop-debug",
+       .to = &options.ignored,
+       .what = "Accepted for gdbserver's sake"},
+      {.names = "--disable-packet",
+       .to = &options.disabled_packets,
+       .value = "TEXT",
+       .what = "Know nothing of these packets (names with commas): any packet's name, T (stop "
+               "replies), Tthread (their thread), threads (vCont, Tthread, qC, qfThreadInfo)"},
+  });
+}
+
+/// What is traced, and where it goes.
+void add_trace_options(OptionTable& table, ServeOptions& options) {
+  table.add({
+      {.names = "--buffer",
+       .to = &options.buffer,
+       .value = "FILE",
+       .what = "Keep the trace buffer in this file, which outlives a server that is killed "
+               "(default: a new one that `tracewell buffers` lists)",
+       .completes = Completes::File},
+      {.names = "--fast-tracepoints",
+       .to = &options.fast_tracepoints,
+       .value = "TEXT",
+       .what = "Which tracepoints do not stop the program where that can be had: all, those that "
+               "were asked for by `ftrace`, or none; `monitor set fast-tracepoints` changes it",
+       .otherwise = "all",
+       .choices = {"all", "asked", "none"},
+       .shows_otherwise = true},
+      {.names = "--save-dir",
+       .to = &options.save_dir,
+       .value = "DIR",
+       .what = "GDB's `tsave -r` may write trace files there, and nowhere else",
+       .completes = Completes::Folder},
+      {.names = "--save-overwrite",
+       .to = &options.save_overwrite,
+       .what = "… also over files that exist"},
+  });
+}
+
 }  // namespace
 
-void add_allow_users(CLI::App& app, std::string& text) {
-  app.add_option("--allow-users", text,
-                 "Who may connect on this machine besides you and root: names or numbers with "
-                 "commas between them, or any (everybody; what they can do then is what you can)")
-      ->type_name("NAME,…");
+void add_allow_users(OptionTable& table, std::string& text) {
+  table.add({{.names = "--allow-users",
+              .to = &text,
+              .value = "NAME,…",
+              .what = "Who may connect on this machine besides you and root: names or numbers with "
+                      "commas between them, or any (everybody; what they can do then is what you "
+                      "can)",
+              .completes = Completes::User,
+              .separator = ','}});
 }
 
-void declare_serve_options(CLI::App& app, ServeOptions& options) {
-  app.prefix_command();
-  app.formatter(std::make_shared<ServeFormatter>());
-  app.footer(std::string(kForms));
-  app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), version()));
-  app.add_flag("--attach", options.attach, "Attach to the running process PID");
-  app.add_flag("--attach-running", options.attach_running,
-               "… and let it run until a debugger stops it");
-  app.add_flag("--multi", options.multi, "Start without a program, and stay until told to end");
-  app.add_flag("--once", options.once, "End when the first debugger's connection does");
-  app.add_flag("--wrapper", options.wrapper_follows,
-               "Start programs through the command that follows, up to a lone --");
-  auto& launch = options.launch;
-  app.add_flag("--disable-randomization,!--no-disable-randomization", launch.disable_randomization,
-               "Give programs the same addresses each time (default)");
-  app.add_flag("--startup-with-shell,!--no-startup-with-shell", launch.startup_with_shell,
-               "Start programs by a shell, which expands their arguments (default)");
-  add_allow_users(app, options.allow_users);
-  app.add_flag("--debug", options.debug, "Say what the server does");
-  app.add_flag("--remote-debug", options.remote_debug, "Show the packets");
-  app.add_flag("--selftest", options.selftest, "Accepted for gdbserver's sake: there are none");
-  app.add_flag("--event-loop-debug", options.ignored, "Accepted for gdbserver's sake");
-  app.add_option("--disable-packet", options.disabled_packets,
-                 "Know nothing of these packets (names with commas): any packet's name, T (stop "
-                 "replies), Tthread (their thread), threads (vCont, Tthread, qC, qfThreadInfo)");
-  app.add_option("--buffer", options.buffer,
-                 "Keep the trace buffer in this file, which outlives a server that is killed "
-                 "(default: a new one that `tracewell buffers` lists)")
-      ->type_name("FILE");
-  app.add_option("--fast-tracepoints", options.fast_tracepoints,
-                 "Which tracepoints do not stop the program where that can be had: all, those that "
-                 "were asked for by `ftrace`, or none; `monitor set fast-tracepoints` changes it")
-      ->check(CLI::IsMember({"all", "asked", "none"}))
-      ->capture_default_str();
-  app.add_option("--save-dir", options.save_dir,
-                 "GDB's `tsave -r` may write trace files there, and nowhere else")
-      ->type_name("DIR");
-  app.add_flag("--save-overwrite", options.save_overwrite, "… also over files that exist");
-  app.add_option("--debug-file", options.debug_file, "Debugging output goes there");
-  app.add_option("--debug-format", options.debug_format,
-                 "What its lines begin with: none, timestamp or all");
+void add_serve_options(OptionTable& table, ServeOptions& options) {
+  table.usage = "[OPTIONS] COMM PROG [ARGS…]";
+  table.footer = kForms;
+  table.rest = &options.words;
+  add_start_options(table, options);
+  add_allow_users(table, options.allow_users);
+  add_debug_options(table, options);
+  add_trace_options(table, options);
+  table.add({
+      {.names = "--debug-file",
+       .to = &options.debug_file,
+       .value = "TEXT",
+       .what = "Debugging output goes there",
+       .completes = Completes::File},
+      {.names = "--debug-format",
+       .to = &options.debug_format,
+       .value = "TEXT",
+       .what = "What its lines begin with: none, timestamp or all",
+       .otherwise = "none",
+       .choices = {"none", "timestamp", "all"},
+       .open = true},
+  });
 }
 
-Status finish_serve_options(std::vector<std::string> words, ServeOptions& options) {
+Status finish_serve_options(ServeOptions& options) {
+  std::vector<std::string> words = std::move(options.words);
   while (options.wrapper_follows) {
     options.wrapper_follows = false;
     const auto end = std::find(words.begin(), words.end(), "--");
@@ -149,15 +203,11 @@ Status finish_serve_options(std::vector<std::string> words, ServeOptions& option
       return usage("--wrapper takes a command, and -- after it");
     options.launch.wrapper.assign(words.begin(), end);
     words.erase(words.begin(), end + 1);
-    CLI::App again;
-    declare_serve_options(again, options);
-    std::vector<std::string> reversed(words.rbegin(), words.rend());
-    try {
-      again.parse(reversed);
-    } catch (const CLI::ParseError& error) {
-      return usage(error.what());
-    }
-    words = again.remaining();
+    OptionTable again("", "");
+    add_serve_options(again, options);
+    TW_ASSIGN_OR_RETURN(const auto shown, parse_options(again, words));
+    if (shown) return usage("--help and --version stand before --wrapper");
+    words = std::move(options.words);
   }
   TW_RETURN_IF_ERROR(disable_packets(options.disabled_packets, options.disabled));
   if (options.selftest) return {};

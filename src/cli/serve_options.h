@@ -15,11 +15,9 @@
 #include "base/result.h"
 #include "target/target.h"
 
-namespace CLI {
-class App;
-}
-
 namespace tracewell::cli {
+
+struct OptionTable;
 
 struct ServeOptions {
   bool attach = false, multi = false, once = false;
@@ -36,18 +34,18 @@ struct ServeOptions {
   std::string save_dir;  // "" = nothing may be saved
   bool save_overwrite = false;
   std::string allow_users;
+  std::vector<std::string> words;  // behind the options
   std::string comm;
   int64_t pid = 0;                             // --attach
   target::Processes::LaunchOptions launch;     // argv empty: no program
 };
 
 /// `--allow-users`, for Admission::parse().
-void add_allow_users(CLI::App& app, std::string& text);
+void add_allow_users(OptionTable& table, std::string& text);
 
-/// Declares the options; what they write to must outlive the parse.
-void declare_serve_options(CLI::App& app, ServeOptions& options);
+void add_serve_options(OptionTable& table, ServeOptions& options);
 
 /// From the words that the options left over. InvalidArgument with a text for people.
-Status finish_serve_options(std::vector<std::string> words, ServeOptions& options);
+Status finish_serve_options(ServeOptions& options);
 
 }  // namespace tracewell::cli

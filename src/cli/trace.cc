@@ -10,7 +10,6 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/file.h"
 #include "base/message.h"
@@ -20,6 +19,7 @@
 #include "cli/command.h"
 #include "cli/held_signals.h"
 #include "cli/hook_session.h"
+#include "cli/options/option.h"
 #include "cli/trace_foreground.h"
 #include "hooks/control/defaults.h"
 #include "hooks/log/log_use.h"
@@ -43,29 +43,6 @@ struct TraceOptions {
   std::string log_size, buffer_size, only, except, only_groups, except_groups;
   std::string processes, threads, propagation, cpus;
   std::string log, message, components, until_end_of, beside;
-};
-
-struct RefusedOption {
-  const char* name;
-  const char* why;
-};
-/// Why, and what does it instead.
-constexpr RefusedOption kRefusedOptions[] = {
-    {"-b", "buffers are files, and no kernel heap is used; -T says how large they are"},
-    {"-B", "buffers are files, and there are no segments; -T says how large they are"},
-    {"-h", "the header is part of the log's format; `report -h` leaves it out"},
-    {"-I", "interrupts have no trace hooks; `perf record -e irq:*` has their events"},
-    {"-M",
-     "maps of processes are not in a log, whose hooks are words and no addresses to look up; keep "
-     "/proc/PID/maps beside it while the program runs"},
-    {"-N",
-     "a log has no table of the kernel's names and locks, since no hook is the kernel's; -n notes "
-     "the system, and `perf lock` looks at locks"},
-    {"-r",
-     "the registers it means (PURR, PMC1, …) are POWER's; -p records the processor, `perf stat -p "
-     "PID` counts what the processor does, and a hook can have any number as a word"},
-    {"-W", "there are no workload partitions; -A and -t choose processes and threads"},
-    {"-@", "there are no workload partitions; -A and -t choose processes and threads"},
 };
 
 std::string system_text() {
@@ -357,78 +334,161 @@ Result<int> trace(const TraceOptions& options, const std::string& command) {
   return static_cast<int>(channel);
 }
 
-void add_options(CLI::App& app, TraceOptions& options) {
-  app.set_help_flag("--help", "print this help and exit");
-  app.add_flag("-a", options.background, "return at once; trcstop ends the trace");
-  app.add_flag("-g", options.generic,
-               "a free channel from 1 to 7; its number is printed, and is the exit status")
-      ->needs("-a");
-  auto* circular =
-      app.add_flag("-l", options.circular, "circular: the newest in each thread's buffer is kept");
-  app.add_flag("-f", options.single, "single: what comes first in each thread's buffer is kept")
-      ->excludes(circular);
-  app.add_option("-T", options.buffer_size,
-                 fmt::format("size of a thread's buffer, {} to {}: 512k, 2m (the default)",
-                             hooks::size_text(hooks::kBufferLimits.least),
-                             hooks::size_text(hooks::kBufferLimits.most)))
-      ->type_name("SIZE");
-  app.add_option("-L", options.log_size,
-                 "size of the log, whose oldest part goes then; without, it grows")
-      ->type_name("SIZE");
-  app.add_flag("-s", options.stop_when_full,
-               "stop when the log has the size of -L: hooks are off then");
-  app.add_option("-j", options.only, "only these hooks: 010,02 (020 to 02f),1230")
-      ->type_name("HOOKS");
-  app.add_option("-k", options.except, "all but these hooks")->type_name("HOOKS");
-  app.add_option("-J", options.only_groups, "only hooks of these groups, and of -j (trcevgrp -l)")
-      ->type_name("GROUPS");
-  app.add_option("-K", options.except_groups, "all but hooks of these groups, and of -k")
-      ->type_name("GROUPS");
-  app.add_option("-A", options.processes, "only hooks of these processes")->type_name("PIDS");
-  app.add_option("-t", options.threads, "only hooks of these threads")->type_name("TIDS");
-  app.add_option("-P", options.propagation,
-                 "p: and of processes that these start, and so on; t: and of all threads of the "
-                 "processes of -t; n: of nobody else")
-      ->type_name("p|t|n")
-      ->check(CLI::IsMember({"p", "t", "n"}));
-  app.add_option("-C", options.cpus, "only hooks on these processors, 0,1, or all; implies -p")
-      ->type_name("CPUS");
-  app.add_flag("-p", options.record_cpus, "each entry says on which processor it was made");
-  app.add_option("-o", options.log, "the log, a folder")->type_name("LOG");
-  app.add_flag("-c", options.keep_old, "keep the old log as LOG.old");
-  app.add_flag("-d", options.off, "begin with tracing off; trcon turns it on");
-  app.add_option("-e", options.components, "first set up component trace, as ctctrl WORDS does")
-      ->type_name("WORDS");
-  app.add_option("-m", options.message, "a note for the log")->type_name("TEXT");
-  app.add_flag("-n", options.system, "note the system in the log");
-  app.add_flag("--confined", options.confined,
-               "also where a program restricts its system calls (seccomp); its filter may kill it "
-               "for what a hook does (tracewell/hooks.h)");
-  auto* until = app.add_option("-x", options.until_end_of, "trace while this command runs");
-  until->type_name("COMMAND");
-  app.add_option("-X", options.beside, "the same, but go on tracing behind its end")
-      ->type_name("COMMAND")
-      ->excludes(until);
-  app.add_flag("--status-channel", options.status_channel)->group("");
-  for (const RefusedOption& one : kRefusedOptions)
-    app.add_flag_callback(one.name, [one] { throw CLI::ValidationError(one.name, one.why); })
-        ->group("");
+/// How much is kept, and where.
+void add_buffer_options(OptionTable& table, TraceOptions& options) {
+  table.add({
+      {.names = "-a", .to = &options.background, .what = "return at once; trcstop ends the trace"},
+      {.names = "-g",
+       .to = &options.generic,
+       .what = "a free channel from 1 to 7; its number is printed, and is the exit status",
+       .needs = "-a"},
+      {.names = "-l",
+       .to = &options.circular,
+       .what = "circular: the newest in each thread's buffer is kept"},
+      {.names = "-f",
+       .to = &options.single,
+       .what = "single: what comes first in each thread's buffer is kept",
+       .excludes = "-l"},
+      {.names = "-T",
+       .to = &options.buffer_size,
+       .value = "SIZE",
+       .unit = "bytes",
+       .what = fmt::format("size of a thread's buffer, {} to {}: 512k, 2m (the default)",
+                           hooks::size_text(hooks::kBufferLimits.least),
+                           hooks::size_text(hooks::kBufferLimits.most)),
+       .otherwise = "2m"},
+      {.names = "-L",
+       .to = &options.log_size,
+       .value = "SIZE",
+       .unit = "bytes",
+       .what = "size of the log, whose oldest part goes then; without, it grows"},
+      {.names = "-s",
+       .to = &options.stop_when_full,
+       .what = "stop when the log has the size of -L: hooks are off then"},
+  });
+}
+
+/// Which hooks, of whom.
+void add_hook_options(OptionTable& table, TraceOptions& options) {
+  table.add({
+      {.names = "-j",
+       .to = &options.only,
+       .value = "HOOKS",
+       .what = "only these hooks: 010,02 (020 to 02f),1230"},
+      {.names = "-k", .to = &options.except, .value = "HOOKS", .what = "all but these hooks"},
+      {.names = "-J",
+       .to = &options.only_groups,
+       .value = "GROUPS",
+       .what = "only hooks of these groups, and of -j (trcevgrp -l)",
+       .completes = Completes::HookGroup,
+       .separator = ','},
+      {.names = "-K",
+       .to = &options.except_groups,
+       .value = "GROUPS",
+       .what = "all but hooks of these groups, and of -k",
+       .completes = Completes::HookGroup,
+       .separator = ','},
+      {.names = "-A",
+       .to = &options.processes,
+       .value = "PIDS",
+       .what = "only hooks of these processes",
+       .completes = Completes::Process,
+       .separator = ','},
+      {.names = "-t",
+       .to = &options.threads,
+       .value = "TIDS",
+       .what = "only hooks of these threads"},
+      {.names = "-P",
+       .to = &options.propagation,
+       .value = "p|t|n",
+       .what = "p: and of processes that these start, and so on; t: and of all threads of the "
+               "processes of -t; n: of nobody else",
+       .otherwise = "n",
+       .choices = {"p", "t", "n"}},
+      {.names = "-C",
+       .to = &options.cpus,
+       .value = "CPUS",
+       .what = "only hooks on these processors, 0,1, or all; implies -p"},
+      {.names = "-p",
+       .to = &options.record_cpus,
+       .what = "each entry says on which processor it was made"},
+  });
+}
+
+void add_log_options(OptionTable& table, TraceOptions& options) {
+  table.add({
+      {.names = "-o",
+       .to = &options.log,
+       .value = "LOG",
+       .what = "the log, a folder",
+       .completes = Completes::Folder},
+      {.names = "-c", .to = &options.keep_old, .what = "keep the old log as LOG.old"},
+      {.names = "-d", .to = &options.off, .what = "begin with tracing off; trcon turns it on"},
+      {.names = "-e",
+       .to = &options.components,
+       .value = "WORDS",
+       .what = "first set up component trace, as ctctrl WORDS does"},
+      {.names = "-m", .to = &options.message, .value = "TEXT", .what = "a note for the log"},
+      {.names = "-n", .to = &options.system, .what = "note the system in the log"},
+      {.names = "--confined",
+       .to = &options.confined,
+       .what = "also where a program restricts its system calls (seccomp); its filter may kill it "
+               "for what a hook does (tracewell/hooks.h)"},
+      {.names = "-x",
+       .to = &options.until_end_of,
+       .value = "COMMAND",
+       .what = "trace while this command runs",
+       .completes = Completes::Command},
+      {.names = "-X",
+       .to = &options.beside,
+       .value = "COMMAND",
+       .what = "the same, but go on tracing behind its end",
+       .completes = Completes::Command,
+       .excludes = "-x"},
+      {.names = "--status-channel", .to = &options.status_channel, .hidden = true},
+  });
+}
+
+/// Why, and what does it instead.
+void add_refused_options(OptionTable& table) {
+  constexpr std::string_view kNoPartitions =
+      "there are no workload partitions; -A and -t choose processes and threads";
+  const auto refuse = [&table](std::string_view names, std::string_view why) {
+    table.add({{.names = names, .to = Refused{why}, .hidden = true}});
+  };
+  refuse("-b", "buffers are files, and no kernel heap is used; -T says how large they are");
+  refuse("-B", "buffers are files, and there are no segments; -T says how large they are");
+  refuse("-h", "the header is part of the log's format; `report -h` leaves it out");
+  refuse("-I", "interrupts have no trace hooks; `perf record -e irq:*` has their events");
+  refuse("-M", "maps of processes are not in a log, whose hooks are words and no addresses to look "
+               "up; keep /proc/PID/maps beside it while the program runs");
+  refuse("-N", "a log has no table of the kernel's names and locks, since no hook is the kernel's; "
+               "-n notes the system, and `perf lock` looks at locks");
+  refuse("-r", "the registers it means (PURR, PMC1, …) are POWER's; -p records the processor, "
+               "`perf stat -p PID` counts what the processor does, and a hook can have any number "
+               "as a word");
+  refuse("-W", kNoPartitions);
+  refuse("-@", kNoPartitions);
 }
 
 }  // namespace
 
-Run trace_command(CLI::App& app) {
+Run trace_command(OptionTable& table) {
   auto options = std::make_shared<TraceOptions>();
-  add_options(app, *options);
-  refuse_nothing(app, "-m");  // a message alone may be empty
-  app.footer(
+  table.set_help("--help", "print this help and exit");
+  add_buffer_options(table, *options);
+  add_hook_options(table, *options);
+  add_log_options(table, *options);
+  add_refused_options(table);
+  refuse_nothing(table, "-m");  // a message alone may be empty
+  table.footer =
       "Records the hooks (tracewell/hooks.h, sys/trcmacros.h) of this user's programs, whether\n"
       "they run already or start later. Without -a, -x, -X it asks: trcon, trcoff, !COMMAND, q.\n"
       "LOG is $TRACEWELL_LOG where -o is not given; without that, /var/adm/ras/trcfile for root\n"
       "and $XDG_STATE_HOME/tracewell/trcfile for others; on channels 1 to 7 (-g) with the number\n"
       "behind it: trcfile-1. It is a CTF 1.8 trace, which babeltrace2 reads too.\n"
       "Exit status: with -x and -X that of COMMAND. With -a -g the number of the channel, 1 to 7,\n"
-      "and \"channel N: LOG\" is printed; where nothing is printed, the status is an error's.");
+      "and \"channel N: LOG\" is printed; where nothing is printed, the status is an error's.";
   return [options](const Invocation& call) -> int {
     std::string command = call.program;
     for (const std::string& word : call.arguments) command += " " + shell_word(word);

@@ -1,86 +1,86 @@
 #include "cli/trace_files.h"
 
 #include <cstdio>
-#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "cli/command_work.h"
+#include "cli/options/option.h"
 #include "cli/terminal.h"
 #include "trace/images/image_names.h"
 
 namespace tracewell::cli {
 namespace {
 
-std::string readable_formats() {
-  std::string out;
-  for (const formats::Format* format : formats::formats())
-    if (format->open) out += (out.empty() ? "" : ", ") + std::string(format->name);
-  return out;
-}
-
-CLI::Option* number_option(CLI::App& app, const std::string& name, const std::string& description,
-                           std::function<void(uint64_t)> take) {
-  return app
-      .add_option_function<std::string>(
-          name,
-          [take = std::move(take), name](const std::string& text) {
-            const auto number = parse_number(text);
-            if (!number)
-              throw CLI::ValidationError(name, fmt::format("not a number: {}{}", printable(text),
-                                                           trace::hex_hint(text)));
-            take(*number);
-          },
-          description)
-      ->type_name("N");
+std::string refuse_blank(const std::string& text) {
+  const bool blank = text.find_first_not_of(" \t\r\n") == text.npos;
+  return blank ? "nothing is asked; wanted is such as 'pc == 0x401000'" : "";
 }
 
 }  // namespace
 
-CLI::Option* add_number_option(CLI::App& app, const std::string& name, uint64_t& value,
-                               const std::string& description) {
-  return number_option(app, name, description, [&value](uint64_t number) { value = number; });
+std::vector<std::string> readable_formats() {
+  std::vector<std::string> out;
+  for (const formats::Format* format : formats::formats())
+    if (format->open) out.emplace_back(format->name);
+  return out;
 }
 
-CLI::Option* add_number_option(CLI::App& app, const std::string& name,
-                               std::optional<uint64_t>& value, const std::string& description) {
-  return number_option(app, name, description, [&value](uint64_t number) { value = number; });
+void add_input_options(OptionTable& table, trace::InputOptions& options) {
+  table.add({{.names = "FILE",
+              .to = &options.path,
+              .what = "the trace; - is standard input",
+              .completes = Completes::File,
+              .required = true}});
+  add_reading_options(table, options);
 }
 
-void add_input_options(CLI::App& app, trace::InputOptions& options) {
-  app.add_option("FILE", options.path, "the trace; - is standard input")->required();
-  add_reading_options(app, options);
+void add_reading_options(OptionTable& table, trace::InputOptions& options) {
+  const std::vector<std::string> formats = readable_formats();
+  table.add({
+      {.names = "--input-format",
+       .to = &options.format,
+       .value = "NAME",
+       .what = fmt::format("what FILE is, when its content does not say: {}",
+                           fmt::join(formats, ", ")),
+       .choices = formats,
+       .open = true},
+      {.names = "--endian",
+       .to = &options.endian,
+       .value = "ORDER",
+       .what = "byte order of the trace, when nothing in it says: little or big",
+       .choices = {"little", "big"}},
+      {.names = "--strict", .to = &options.strict, .what = "fail at the first sign of damage"},
+  });
 }
 
-void add_reading_options(CLI::App& app, trace::InputOptions& options) {
-  app.add_option("--input-format", options.format,
-                 "what FILE is, when its content does not say: " + readable_formats())
-      ->type_name("NAME");
-  app.add_option("--endian", options.endian,
-                 "byte order of the trace, when nothing in it says: little or big")
-      ->type_name("ORDER")
-      ->check(CLI::IsMember({"little", "big"}));
-  app.add_flag("--strict", options.strict, "fail at the first sign of damage");
-}
-
-void add_selection_options(CLI::App& app, trace::SelectionOptions& options) {
-  add_number_option(app, "--from", options.from, "begin with event (or step) N");
-  add_number_option(app, "--to", options.to, "end with event (or step) N");
-  app.add_option(
-         "--where", options.where,
-         "only events for which this holds, such as 'tracepoint == 2 && $rax != 0' or 'mnemonic =~ "
-         "\"^j\" && pc in 0x401000..0x401fff'; fields: step (or seq), tid, cpu, time_ns, "
-         "tracepoint, pc, kind, id, subhook, mnemonic, disassembly, module, symbol, text, "
-         "$REGISTER, $REGISTER.before, read, write, access (of memory), such as "
-         "write[0x7000..0x7fff] == 1")
-      ->type_name("EXPR")
-      ->check([](const std::string& text) {
-        const bool blank = text.find_first_not_of(" \t\r\n") == text.npos;
-        return std::string(blank ? "nothing is asked; wanted is such as 'pc == 0x401000'" : "");
-      });
+void add_selection_options(OptionTable& table, trace::SelectionOptions& options) {
+  table.add({
+      {.names = "--from",
+       .to = &options.from,
+       .value = "N",
+       .unit = "event",
+       .what = "begin with event (or step) N",
+       .otherwise = "the first"},
+      {.names = "--to",
+       .to = &options.to,
+       .value = "N",
+       .unit = "event",
+       .what = "end with event (or step) N",
+       .otherwise = "the last"},
+      {.names = "--where",
+       .to = &options.where,
+       .value = "EXPR",
+       .what = "only events for which this holds, such as 'tracepoint == 2 && $rax != 0' or "
+               "'mnemonic =~ \"^j\" && pc in 0x401000..0x401fff'; fields: step (or seq), tid, "
+               "cpu, time_ns, tracepoint, pc, kind, id, subhook, mnemonic, disassembly, module, "
+               "symbol, text, $REGISTER, $REGISTER.before, read, write, access (of memory), such "
+               "as write[0x7000..0x7fff] == 1",
+       .check = refuse_blank},
+  });
 }
 
 Result<trace::StepTrace> open_step_trace(const trace::InputOptions& options,
@@ -114,9 +114,10 @@ void tell_left_out(const Sink& sink, const std::string& name) {
     fmt::print(stderr, "tracewell: {}: {}\n", printable(name), printable(line));
 }
 
-void add_csv_safe(CLI::App& app, bool& safe) {
-  app.add_flag("--csv-safe", safe,
-               "csv: a ' before texts that a spreadsheet would take for formulas");
+void add_csv_safe(OptionTable& table, bool& safe) {
+  table.add({{.names = "--csv-safe",
+              .to = &safe,
+              .what = "csv: a ' before texts that a spreadsheet would take for formulas"}});
 }
 
 Status check_csv_safe(bool safe, std::string_view format) {

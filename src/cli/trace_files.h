@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/format.h"
 #include "model/stream.h"
@@ -15,26 +15,18 @@
 #include "trace/selection.h"
 #include "trace/step_trace.h"
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
-
 namespace tracewell::cli {
 
+struct OptionTable;
+
 /// FILE, --input-format, --endian, --strict.
-void add_input_options(CLI::App& app, trace::InputOptions& options);
+void add_input_options(OptionTable& table, trace::InputOptions& options);
 /// The same without FILE.
-void add_reading_options(CLI::App& app, trace::InputOptions& options);
+void add_reading_options(OptionTable& table, trace::InputOptions& options);
 /// --from, --to, --where.
-void add_selection_options(CLI::App& app, trace::SelectionOptions& options);
-
-/// An option that takes a number, decimal or 0x….
-CLI::Option* add_number_option(CLI::App& app, const std::string& name, uint64_t& value,
-                               const std::string& description);
-
-CLI::Option* add_number_option(CLI::App& app, const std::string& name,
-                               std::optional<uint64_t>& value, const std::string& description);
+void add_selection_options(OptionTable& table, trace::SelectionOptions& options);
+/// Names for --input-format.
+std::vector<std::string> readable_formats();
 
 /// trace::open_step_trace() as a command's work; the trace's problems are told.
 Result<trace::StepTrace> open_step_trace(const trace::InputOptions& options,
@@ -58,7 +50,7 @@ void tell_other_name(const std::string& output, const formats::Format& format,
 void tell_left_out(const Sink& sink, const std::string& name);
 
 /// --csv-safe, and whether it fits the format that is written.
-void add_csv_safe(CLI::App& app, bool& safe);
+void add_csv_safe(OptionTable& table, bool& safe);
 Status check_csv_safe(bool safe, std::string_view format);
 /// Opens `path` ("-": standard output) for `format`. Refuses binary on a terminal.
 Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const std::string& path,

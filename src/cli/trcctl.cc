@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
+#include "cli/options/option.h"
 #include "hooks/components/components.h"
 #include "hooks/control/control.h"
 #include "hooks/control/defaults.h"
@@ -87,28 +87,48 @@ Result<int> defaults(const DefaultsOptions& options) {
 
 }  // namespace
 
-Run trcctl_command(CLI::App& app) {
+Run trcctl_command(OptionTable& table) {
   auto options = std::make_shared<DefaultsOptions>();
-  app.add_flag("-l", options->list, "list the defaults; so does trcctl alone");
-  app.add_option("-o", options->log, "the log of trace")->type_name("LOG");
-  app.add_option("-L", options->log_size, "its size")->type_name("SIZE");
-  app.add_option("-T", options->buffer_size, "size of a thread's buffer")->type_name("SIZE");
-  app.add_option("-N", options->buffer_max, "largest buffer that users other than root may ask for")
-      ->type_name("SIZE");
-  app.add_option("-d", options->component_folder, "where ctctrl -D puts what it dumps")
-      ->type_name("DIR");
-  app.add_flag("-r", options->restore, "forget all of these, before the others are set");
-  app.add_flag_callback("-M",
-                        [] {
-                          throw CLI::ValidationError(
-                              "-M", "buffers common and rare are dumped with components (-d)");
-                        })
-      ->group("");
-  refuse_nothing(app, "");
-  app.footer("Sizes: 512k, 2m. $TRACEWELL_LOG is stronger than -o. They are kept in\n"
-             "$TRACEWELL_DEFAULTS where that is set, in /etc/tracewell/trace.conf (root) or\n"
-             "$XDG_STATE_HOME/tracewell/trace.conf (others). Sizes that a user has not set are\n"
-             "those of root's file.");
+  table.add({
+      {.names = "-l", .to = &options->list, .what = "list the defaults; so does trcctl alone"},
+      {.names = "-o",
+       .to = &options->log,
+       .value = "LOG",
+       .what = "the log of trace",
+       .completes = Completes::Folder},
+      {.names = "-L",
+       .to = &options->log_size,
+       .value = "SIZE",
+       .unit = "bytes",
+       .what = "its size"},
+      {.names = "-T",
+       .to = &options->buffer_size,
+       .value = "SIZE",
+       .unit = "bytes",
+       .what = "size of a thread's buffer"},
+      {.names = "-N",
+       .to = &options->buffer_max,
+       .value = "SIZE",
+       .unit = "bytes",
+       .what = "largest buffer that users other than root may ask for"},
+      {.names = "-d",
+       .to = &options->component_folder,
+       .value = "DIR",
+       .what = "where ctctrl -D puts what it dumps",
+       .completes = Completes::Folder},
+      {.names = "-r",
+       .to = &options->restore,
+       .what = "forget all of these, before the others are set"},
+      {.names = "-M",
+       .to = Refused{"buffers common and rare are dumped with components (-d)"},
+       .hidden = true},
+  });
+  refuse_nothing(table, "");
+  table.footer =
+      "Sizes: 512k, 2m. $TRACEWELL_LOG is stronger than -o. They are kept in\n"
+      "$TRACEWELL_DEFAULTS where that is set, in /etc/tracewell/trace.conf (root) or\n"
+      "$XDG_STATE_HOME/tracewell/trace.conf (others). Sizes that a user has not set are\n"
+      "those of root's file.";
   return [options](const Invocation&) {
     const auto status = defaults(*options);
     return status.ok() ? *status : fail(status.error());

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/counted.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
+#include "cli/options/option.h"
 #include "hooks/log/log_use.h"
 #include "hooks/rings/chosen_rings.h"
 #include "hooks/rings/dead_rings.h"
@@ -82,17 +82,27 @@ Result<int> rescue(const DeadOptions& options, const std::string& command) {
 
 }  // namespace
 
-Run trcdead_command(CLI::App& app) {
+Run trcdead_command(OptionTable& table) {
   auto options = std::make_shared<DeadOptions>();
-  app.add_option("FILE", options->path,
-                 "a core file, a log whose session was never ended, or a ring in it");
-  app.add_option("-o", options->log, "the log that they go to")->type_name("LOG");
-  app.add_option("--from", options->from,
-                 "the trace whose rings they are: its UUID, as the log's metadata has it, or, of a "
-                 "core file, the log that they were in")
-      ->type_name("LOG|UUID");
-  add_channel_options(app, options->channel);
-  app.footer(
+  table.add({
+      {.names = "FILE",
+       .to = &options->path,
+       .what = "a core file, a log whose session was never ended, or a ring in it",
+       .completes = Completes::File},
+      {.names = "-o",
+       .to = &options->log,
+       .value = "LOG",
+       .what = "the log that they go to",
+       .completes = Completes::Folder},
+      {.names = "--from",
+       .to = &options->from,
+       .value = "LOG|UUID",
+       .what = "the trace whose rings they are: its UUID, as the log's metadata has it, or, of a "
+               "core file, the log that they were in",
+       .completes = Completes::Folder},
+  });
+  add_channel_options(table, options->channel);
+  table.footer =
       "Without FILE, it is the log that trace has by default; without -o, the log that the rings\n"
       "lay in, if it is yours. A core file has the rings whose files were gone when the program\n"
       "died, and names those that were there: -o says then where they go. Which ring it is, and\n"
@@ -101,7 +111,7 @@ Run trcdead_command(CLI::App& app) {
       "takes them. A log that is there takes rings of its own session only, none out of files of\n"
       "other users, and out of a core file those of its own process that were in that log.\n"
       "Without a channel, rings of all channels are taken.\n"
-      "Exit status: 1 if there are no rings.");
+      "Exit status: 1 if there are no rings.";
   return [options](const Invocation& call) {
     const auto status = rescue(*options, call.program);
     return status.ok() ? *status : fail(status.error());

@@ -2,16 +2,17 @@
 // file of the user's; some are always there.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
+#include "cli/options/option.h"
 #include "hooks/control/defaults.h"
 #include "hooks/words/hook_groups.h"
 #include "hooks/words/hook_ids.h"
@@ -21,9 +22,7 @@ namespace {
 
 struct GroupOptions {
   bool list = false, remove = false, add = false, update = false;
-  CLI::Option* described = nullptr;
-  CLI::Option* hooked = nullptr;
-  std::string description, hooks;
+  std::optional<std::string> description, hooks;
   std::vector<std::string> names;
 };
 
@@ -93,8 +92,8 @@ Status set_group(Lines& own, const GroupOptions& options, std::string_view name)
   if (options.add)
     found = own.insert(own.end(), hooks::HookGroup{std::string(name), "", "normal", ""});
   hooks::HookGroup& group = std::get<hooks::HookGroup>(*found);
-  if (options.described->count() != 0) group.description = options.description;
-  if (options.hooked->count() != 0) group.hooks = options.hooks;
+  if (options.description) group.description = *options.description;
+  if (options.hooks) group.hooks = *options.hooks;
   return {};
 }
 
@@ -103,16 +102,16 @@ Result<int> change_groups(const GroupOptions& options,
   if (names.empty() || (!options.remove && names.size() != 1))
     return {Errc::InvalidArgument, "which group?"};
   for (const std::string_view name : names) TW_RETURN_IF_ERROR(check_name(name));
-  const bool described = options.described->count() != 0, hooked = options.hooked->count() != 0;
+  const bool described = options.description.has_value(), hooked = options.hooks.has_value();
   if (options.remove ? described || hooked : options.add ? !hooked : !described && !hooked)
     return {Errc::InvalidArgument, options.remove ? "-r takes neither -d nor -h"
                                    : options.add  ? "which hooks? -h is missing"
                                                   : "-u needs -d, -h or both"};
   if (hooked) {
-    TW_ASSIGN_OR_RETURN(const std::vector<uint16_t> ids, hooks::hook_ids(options.hooks));
+    TW_ASSIGN_OR_RETURN(const std::vector<uint16_t> ids, hooks::hook_ids(*options.hooks));
     if (ids.empty()) return {Errc::InvalidArgument, "-h: no hooks"};
   }
-  if (described) TW_RETURN_IF_ERROR(check_description(options.description));
+  if (described) TW_RETURN_IF_ERROR(check_description(*options.description));
   TW_ASSIGN_OR_RETURN(const std::string path, hooks::hook_groups_path(hooks::StateUse::Write));
   const auto change = [&](const std::string& text) -> Result<std::string> {
     TW_ASSIGN_OR_RETURN(Lines own, hooks::parse_hook_groups(text, path));
@@ -136,24 +135,36 @@ Result<int> event_groups(const GroupOptions& options) {
 
 }  // namespace
 
-Run trcevgrp_command(CLI::App& app) {
+Run trcevgrp_command(OptionTable& table) {
   auto options = std::make_shared<GroupOptions>();
-  app.set_help_flag("--help", "print this help and exit");
-  app.add_flag("-l", options->list, "list groups (all of them, without GROUP); the default");
-  app.add_flag("-r", options->remove, "remove the groups");
-  app.add_flag("-a", options->add, "make a group of the hooks of -h");
-  app.add_flag("-u", options->update, "give a group the description of -d, the hooks of -h");
-  options->described =
-      app.add_option("-d", options->description, "what the group is for")->type_name("TEXT");
-  options->hooked =
-      app.add_option("-h", options->hooks, "its hooks: 010,02 (020 to 02f),1230")
-          ->type_name("HOOKS");
-  app.add_option("GROUP", options->names, "names of groups, with commas or blanks between them");
-  app.footer(
+  table.set_help("--help", "print this help and exit");
+  table.add({
+      {.names = "-l",
+       .to = &options->list,
+       .what = "list groups (all of them, without GROUP); the default"},
+      {.names = "-r", .to = &options->remove, .what = "remove the groups"},
+      {.names = "-a", .to = &options->add, .what = "make a group of the hooks of -h"},
+      {.names = "-u",
+       .to = &options->update,
+       .what = "give a group the description of -d, the hooks of -h"},
+      {.names = "-d",
+       .to = &options->description,
+       .value = "TEXT",
+       .what = "what the group is for"},
+      {.names = "-h",
+       .to = &options->hooks,
+       .value = "HOOKS",
+       .what = "its hooks: 010,02 (020 to 02f),1230"},
+      {.names = "GROUP",
+       .to = &options->names,
+       .what = "names of groups, with commas or blanks between them",
+       .completes = Completes::HookGroup},
+  });
+  table.footer =
       "A line of the list: NAME - DESCRIPTION (TYPE) \"HOOKS\". Those of type reserved cannot be\n"
       "changed. They are kept as such lines in $TRACEWELL_EVENT_GROUPS where that is set, in\n"
       "/var/adm/ras/evgrp (root) or $XDG_STATE_HOME/tracewell/evgrp (others).\n"
-      "Exit status: 1 if there is no such group.");
+      "Exit status: 1 if there is no such group.";
   return [options](const Invocation&) {
     const auto status = event_groups(*options);
     return status.ok() ? *status : fail(status.error());

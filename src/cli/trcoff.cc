@@ -1,5 +1,4 @@
 // trcoff [-CHANNEL]: interrupt the recording of trace hooks.
-#include <CLI/CLI.hpp>
 
 #include "cli/command.h"
 #include "cli/hook_session.h"
@@ -7,10 +6,10 @@
 
 namespace tracewell::cli {
 
-Run trcoff_command(CLI::App& app) {
+Run trcoff_command(OptionTable& table) {
   return on_channel([](hooks::Control& control, unsigned channel) {
     return hooks::switch_tracing(control, channel, false);
-  }, app);
+  }, table);
 }
 
 }  // namespace tracewell::cli

@@ -1,5 +1,4 @@
 // trcon [-CHANNEL]: go on with recording.
-#include <CLI/CLI.hpp>
 
 #include "cli/command.h"
 #include "cli/hook_session.h"
@@ -7,10 +6,10 @@
 
 namespace tracewell::cli {
 
-Run trcon_command(CLI::App& app) {
+Run trcon_command(OptionTable& table) {
   return on_channel([](hooks::Control& control, unsigned channel) {
     return hooks::switch_tracing(control, channel, true);
-  }, app);
+  }, table);
 }
 
 }  // namespace tracewell::cli

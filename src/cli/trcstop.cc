@@ -2,18 +2,18 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.h"
 #include "cli/hook_session.h"
+#include "cli/options/option.h"
 #include "hooks/session/session.h"
 
 namespace tracewell::cli {
 
-Run trcstop_command(CLI::App& app) {
+Run trcstop_command(OptionTable& table) {
   auto discard = std::make_shared<bool>(false);
-  app.add_flag("--discard", *discard,
-               "what is still in buffers goes; the log says how many hooks that were");
+  table.add({{.names = "--discard",
+              .to = discard.get(),
+              .what = "what is still in buffers goes; the log says how many hooks that were"}});
   return on_channel([discard](hooks::Control& control, unsigned channel) {
     std::optional<Folder> log;
     const Status status = hooks::stop_session(
@@ -22,7 +22,7 @@ Run trcstop_command(CLI::App& app) {
     tell_unseen_programs();
     tell_lost_hooks(log);
     return status;
-  }, app);
+  }, table);
 }
 
 }  // namespace tracewell::cli

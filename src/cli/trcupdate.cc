@@ -6,13 +6,13 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/file.h"
 #include "base/open.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "cli/command.h"
+#include "cli/options/option.h"
 #include "cli/report_logs.h"
 #include "cli/terminal.h"
 #include "hooks/control/defaults.h"
@@ -118,22 +118,33 @@ Result<int> change_templates(const UpdateOptions& options) {
 
 }  // namespace
 
-Run trcupdate_command(CLI::App& app) {
+Run trcupdate_command(OptionTable& table) {
   auto options = std::make_shared<UpdateOptions>();
-  auto* list = app.add_option("FILE", options->list,
-                              "FILE.trc lists the changes; FILE.undo.trc will take them back");
-  app.add_flag("-o", options->ignore_versions,
-               "replace templates of higher versions, too; undo needs it");
-  app.add_option("-t", options->templates, "the template file")->type_name("TEMPLATES");
-  app.add_flag("-v", options->verbose, "say what is done");
-  app.add_option("-x", options->extract, "print templates of these hooks as a list of changes")
-      ->type_name("HOOKS")
-      ->excludes(list);
-  app.footer(
+  table.add({
+      {.names = "FILE",
+       .to = &options->list,
+       .what = "FILE.trc lists the changes; FILE.undo.trc will take them back",
+       .completes = Completes::File},
+      {.names = "-o",
+       .to = &options->ignore_versions,
+       .what = "replace templates of higher versions, too; undo needs it"},
+      {.names = "-t",
+       .to = &options->templates,
+       .value = "TEMPLATES",
+       .what = "the template file",
+       .completes = Completes::File},
+      {.names = "-v", .to = &options->verbose, .what = "say what is done"},
+      {.names = "-x",
+       .to = &options->extract,
+       .value = "HOOKS",
+       .what = "print templates of these hooks as a list of changes",
+       .excludes = "FILE"},
+  });
+  table.footer =
       "The list's first line is * /etc/trcfmt. Then: + TEMPLATE adds one, or replaces that of its\n"
       "hook if the version is not lower; - HOOK deletes one. If any line is wrong, nothing is\n"
       "changed. Without -t, the file is $TRACEWELL_TEMPLATES, /etc/trcfmt (root) or\n"
-      "$XDG_STATE_HOME/tracewell/trcfmt (others).");
+      "$XDG_STATE_HOME/tracewell/trcfmt (others).";
   return [options](const Invocation&) -> int {
     const auto status = change_templates(*options);
     if (status.ok()) return *status;

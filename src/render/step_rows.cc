@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/file.h"
 #include "base/hex.h"
@@ -323,9 +324,9 @@ class StepRows final : public Sink {
 
 }  // namespace
 
-std::string column_names() {
-  std::string out;
-  for (const ColumnWords& one : kWords) out += (out.empty() ? "" : ", ") + std::string(one.name);
+std::vector<std::string> column_names() {
+  std::vector<std::string> out;
+  for (const ColumnWords& one : kWords) out.emplace_back(one.name);
   return out;
 }
 
@@ -338,7 +339,8 @@ Result<std::vector<int>> parse_columns(const std::vector<std::string>& names) {
     });
     if (at == kWords.end())
       return {Errc::InvalidArgument, fmt::format("there is no column {}; there are {}",
-                                                 printable(name), column_names())};
+                                                 printable(name),
+                                                 fmt::join(column_names(), ", "))};
     const auto column = static_cast<int>(at - kWords.begin());
     if (std::ranges::count(out, column) != 0)
       return {Errc::InvalidArgument, fmt::format("column {} is there twice", name)};

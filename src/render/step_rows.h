@@ -11,8 +11,8 @@
 
 namespace tracewell::render {
 
-/// The names of all columns, separated by ", ".
-std::string column_names();
+/// The names of all columns.
+std::vector<std::string> column_names();
 /// A column for each name, in order. InvalidArgument for a name that is none.
 Result<std::vector<int>> parse_columns(const std::vector<std::string>& names);
 

@@ -80,4 +80,27 @@ _tracewell
 COMP_WORDS=(tracewell print '') COMP_CWORD=2 COMPREPLY=()
 _tracewell
 [ "${#COMPREPLY[@]}" = 2 ] || { echo "bash completed files as '${COMPREPLY[*]}'"; exit 1; }
+# What stands behind an option is completed by what the option's row says.
+completed() { # WORD...: what bash offers for the last one, in a line
+  COMP_WORDS=(tracewell "$@") COMP_CWORD=$# COMPREPLY=()
+  _tracewell
+  echo "${COMPREPLY[*]}"
+}
+expect() { # WANTED WORD...
+  local said
+  said=$(completed "${@:2}")
+  [ "$said" = "$1" ] || { echo "bash completed '${*:2}' by '$said', not '$1'"; exit 1; }
+}
+mkdir "$out/names/folder"
+expect 'little big' info --endian ''
+expect 'little' info --endian = li
+expect 'little big' info --endian =
+expect 'csv' print --format c
+expect 'step,address' print --columns step,ad
+expect 'folder' serve --save-dir ''
+expect 'a name' report -t a
+expect '' print --limit ''
+expect 'exec' find FILE exe
+[[ " $(completed trace -A '') " = *" $$ "* ]] || { echo "no process is offered for -A"; exit 1; }
+[[ " $(completed serve --allow-users root,ro) " = *' root,root '* ]] || { echo "no root"; exit 1; }
 echo "$(wc -l < "$out/table") commands and options are documented"

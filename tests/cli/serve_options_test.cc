@@ -1,5 +1,4 @@
 // What `serve` makes of its command line.
-#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -8,24 +7,19 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/options/option.h"
+#include "cli/options/parse.h"
 #include "cli/serve_options.h"
 
 namespace tracewell::cli {
 namespace {
 
-Result<ServeOptions> parse(std::vector<std::string> words) {
+Result<ServeOptions> parse(const std::vector<std::string>& words) {
   ServeOptions options;
-  CLI::App app;
-  declare_serve_options(app, options);
-  std::reverse(words.begin(), words.end());
-  try {
-    app.parse(words);
-  } catch (const CLI::ParseError& error) {
-    return Error{Errc::InvalidArgument, error.what(), {}};
-  }
-  TW_RETURN_IF_ERROR(finish_serve_options(app.remaining(), options));
+  OptionTable table("serve", "");
+  add_serve_options(table, options);
+  TW_RETURN_IF_ERROR(parse_options(table, words));
+  TW_RETURN_IF_ERROR(finish_serve_options(options));
   return options;
 }
 

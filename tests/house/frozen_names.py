@@ -36,7 +36,6 @@ Json g() {
   Json out = {{"step", 1}, {"tid", 2}};
   out["pc"] = fmt::format("{{\\"addr\\":{}}}", 3);
 }
-void h() { app.add_flag("--status", on)->group(""); }
 ''',
     "src/formats/facts.cc": "std::vector<std::pair<std::string, std::string>> facts() const {\n"
                             '  return {{"rings", text()}};\n}\n',
@@ -52,7 +51,7 @@ void h() { app.add_flag("--status", on)->group(""); }
 IN_CODE = {
     ("problem", "frame-cut"), ("problem", "block-cut"), ("problem", "no-end"),
     ("environment", "program TRACEWELL_LOG"), ("json-key", "step"), ("json-key", "tid"),
-    ("json-key", "pc"), ("json-key", "addr"), ("fact", "rings"), ("hidden-option", "a --status"),
+    ("json-key", "pc"), ("json-key", "addr"), ("fact", "rings"),
     ("format", "tfile"), ("extra", "tfile.line"), ("extension", "tf"), ("extension", "tfile"),
     ("magic", "TRAC"), ("header", "TRCHK"), ("header", "trcgen"), ("make", "PREFIX"),
     ("make", "MINUTES"), ("make", "test"), ("environment", "examples TRACEWELL_BIN"),

@@ -274,9 +274,9 @@ CASES = {
     ],
     "commands": [
         ({"src/cli/commands.def": 'COMMAND(info, info_command, "Show (a) trace")\n',
-          "src/cli/info.cc": "Run info_command(CLI::App& app) {\n}\n",
+          "src/cli/info.cc": "Run info_command(OptionTable& table) {\n}\n",
           "src/cli/wide.cc": "int helper() { return 0; }\n"},
-         {"src/cli/check.cc": "Run check_command(CLI::App&) {\n}\n"}, "not in commands.def"),
+         {"src/cli/check.cc": "Run check_command(OptionTable&) {\n}\n"}, "not in commands.def"),
         ({}, {"src/cli/commands.def": 'COMMAND(info,\n  info_command, "Show")\n'},
          "no src/cli/info"),
     ],

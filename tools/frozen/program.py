@@ -277,6 +277,9 @@ def command_names(program):
             words = re.search(r"\{(.*)\}", option["value"] or "")
             for word in words.group(1).split(",") if words else []:
                 yield "option-value", f"{command['name']} {option['names'][-1]} {word}"
+        for option in command["hidden"]:
+            for name in option["names"]:
+                yield "hidden-option", f"{command['name']} {name}"
     for word in ("--help", "-h", "--version", "-V", "help", "version", "__describe"):
         if program.run(word)[0] == 0:
             yield "command", word

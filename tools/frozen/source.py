@@ -2,9 +2,8 @@
 
 Files can move: what a name is, is known by how it is used (the argument that a parameter `code`
 takes, the rows of a table of some name). By their own names are known, in any folder, the tables
-(*.def), the packet qSupported, and what has jsonl in its path; hidden options are of the command
-that their file is called like. A kind of which nothing is found is an error: then the way to find
-them has to follow what was renamed.
+(*.def), the packet qSupported, and what has jsonl in its path. A kind of which nothing is found is
+an error: then the way to find them has to follow what was renamed.
 """
 
 import re
@@ -225,24 +224,6 @@ def _field_tables(code):
                 yield rows
 
 
-def hidden_options(source, unseen):
-    """Options that help does not list, told by `->group("")`: with the file's name for the
-    command, since a command is in the file of its name."""
-    for path, code in source.code.items():
-        for name, arguments, at in source.calls(path):
-            if name != "group" or cpp.only_string(arguments[0]) != "":
-                continue
-            begin = at
-            while begin and not code[begin].text.startswith("add_"):
-                begin -= 1
-            first = cpp.only_string(cpp.parts(code, begin + 1)[0])
-            texts = [first] if first else [
-                cpp.only_string(row[0]) for one in cpp.table(code, r"k\w+") for row in one]
-            for text in texts:
-                if text and text.startswith("-"):
-                    yield "hidden-option", f"{path.stem} {text}"
-
-
 def environment(source, unseen):
     """Variables that the program and its libraries ask for, with secure_getenv or by name."""
     for path in source.code:
@@ -395,8 +376,8 @@ def _script_variables(text):
                   | set(re.findall(r"\$\{([A-Z][A-Z_]{2,}):[-=?]", text)) - _OF_SHELL)
 
 
-ALL = [problems, json_keys, tables, arrays, hidden_options, environment, extras, files,
-       file_names, lines, facts, settings, headers, scripts]
+ALL = [problems, json_keys, tables, arrays, environment, extras, files, file_names, lines, facts,
+       settings, headers, scripts]
 
 
 def names(root, unseen):

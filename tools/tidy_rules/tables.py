@@ -54,7 +54,7 @@ def packet_tests(tree):
 
 
 def commands(tree):
-    """COMMAND(info, …) and src/cli/info.cc; a file that defines a Run …(CLI::App&) is a command."""
+    """COMMAND(info, …) and src/cli/info.cc; a file that defines a Run …(OptionTable&) is one."""
     listed = set()
     for number, words in rows(tree, COMMANDS, "COMMAND|HIDDEN_COMMAND"):
         name = words[0].strip("_")
@@ -62,7 +62,7 @@ def commands(tree):
         if not tree.has(f"src/cli/{name}.cc"):
             yield Finding(COMMANDS, number, f"there is no src/cli/{name}.cc")
     for path in tree.under("src/cli/", ".cc"):
-        for match in re.finditer(r"^Run (\w+)\(CLI::App", tree.text(path), re.MULTILINE):
+        for match in re.finditer(r"^Run (\w+)\(OptionTable", tree.text(path), re.MULTILINE):
             if match.group(1) not in listed:
                 yield Finding(path, 1, f"{match.group(1)} is not in commands.def")
 

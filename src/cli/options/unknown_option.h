@@ -7,19 +7,17 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "cli/options/option.h"
 
 namespace tracewell::cli {
 
 /// "there is no option --colums; near it are --columns and …", if one of `arguments` (in order,
-/// without any name) is no option of `app` though it looks like one.
-std::optional<std::string> unknown_option(const CLI::App& app,
+/// without any name) is no option of `table` though it looks like one.
+std::optional<std::string> unknown_option(const OptionTable& table,
                                           std::span<const std::string> arguments);
 
-/// "; did you mean --columns?" where an option of `app` is near this one, which it does not have.
-std::string near_options(const CLI::App& app, std::string_view argument);
+/// "; did you mean --columns?" where an option of `table` is near this one, which it does not have.
+std::string near_options(const OptionTable& table, std::string_view argument);
 
 /// "; did you mean --columns or --color?": those of `all` that `word` may have been meant as, the
 /// nearest first, each with `prefix` before it; "" when none is near.

@@ -1,4 +1,4 @@
-#include "cli/unknown_option.h"
+#include "cli/options/unknown_option.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -33,11 +32,13 @@ size_t distance(std::string_view a, std::string_view b) {
   return rows[a.size()][b.size()];
 }
 
-std::vector<std::string> long_names(const CLI::App& app) {
+/// Without the dashes.
+std::vector<std::string> long_names(const OptionTable& table) {
   std::vector<std::string> out;
-  for (const CLI::Option* option : app.get_options())
-    if (!option->get_group().empty())
-      for (const std::string& name : option->get_lnames()) out.push_back(name);
+  for (const Option& option : table.rows)
+    if (!option.hidden)
+      for (const std::string& name : names_of(option))
+        if (name.starts_with("--")) out.push_back(name.substr(2));
   return out;
 }
 
@@ -56,11 +57,6 @@ std::vector<std::string> near(std::vector<std::string> all, std::string_view wor
   return out;
 }
 
-/// The option that this argument names; nullptr = none.
-const CLI::Option* named_by(const CLI::App& app, std::string_view argument) {
-  return app.get_option_no_throw(std::string(argument.substr(0, argument.find('='))));
-}
-
 }  // namespace
 
 std::string did_you_mean(std::vector<std::string> all, std::string_view word,
@@ -75,26 +71,26 @@ std::string did_you_mean(std::vector<std::string> all, std::string_view word,
   return others.empty() ? out : out + "?";
 }
 
-std::string near_options(const CLI::App& app, std::string_view argument) {
+std::string near_options(const OptionTable& table, std::string_view argument) {
   const std::string_view name = argument.substr(0, argument.find('='));
   if (!name.starts_with("--")) return "";
-  return did_you_mean(long_names(app), name.substr(2, kLettersMax), "--");
+  return did_you_mean(long_names(table), name.substr(2, kLettersMax), "--");
 }
 
-std::optional<std::string> unknown_option(const CLI::App& app,
+std::optional<std::string> unknown_option(const OptionTable& table,
                                           std::span<const std::string> arguments) {
-  if (app.get_prefix_command()) return std::nullopt;  // they may be another program's
+  if (table.rest != nullptr) return std::nullopt;  // they may be another program's
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view one = arguments[i];
     if (one == "--") break;
     if (!one.starts_with("--")) continue;
-    if (const CLI::Option* option = named_by(app, one)) {
+    const std::string_view name = one.substr(0, one.find('='));
+    if (const Option* option = table.find(name)) {
       // Its value is what stands behind it, whatever that looks like.
-      if (option->get_items_expected_min() > 0 && one.find('=') == one.npos) ++i;
+      if (!is_flag(*option) && name.size() == one.size()) ++i;
       continue;
     }
-    const std::string_view name = one.substr(0, one.find('='));
-    return fmt::format("there is no option {}", printable(name)) + near_options(app, one);
+    return fmt::format("there is no option {}", printable(name)) + near_options(table, one);
   }
   return std::nullopt;
 }
