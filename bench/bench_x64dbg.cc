@@ -111,7 +111,7 @@ Result<timeline::Timeline> index(const std::string& path, const Trace& trace) {
   // As the commands do it, which are to find this index.
   options.trace_file = {path, trace.file->facts()};
   options.trace_changed_ns = options.trace_file.facts.changed_ns;
-  const auto* noted = dynamic_cast<const formats::Noted*>(trace.source.get());
+  const ReaderNotes* const noted = trace.source->reader_notes();
   const std::vector<uint8_t> notes = noted != nullptr ? noted->notes() : std::vector<uint8_t>();
   options.build.notes = notes;
   Result<timeline::Timeline> built = Error{Errc::Io, "", {}};

@@ -29,14 +29,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::require(fd.valid() && write(fd.get(), data, size) == static_cast<ssize_t>(size));
   }
   ProblemLog problems;
-  const auto read = cli::read_notes(beside, *trace, problems);
+  const auto read = trace::read_notes(beside, *trace, problems);
   unlink(beside.c_str());
   fuzz::require(read.ok() && read->there);
   fuzz::require(read->fits || read->notes.empty());
   if (read->notes.empty()) return 0;
-  fuzz::require(cli::write_notes(beside, *trace, read->notes).ok());
+  fuzz::require(trace::write_notes(beside, *trace, read->notes).ok());
   ProblemLog none;
-  const auto again = cli::read_notes(beside, *trace, none);
+  const auto again = trace::read_notes(beside, *trace, none);
   unlink(beside.c_str());
   fuzz::require(again.ok() && again->fits && none.empty());
   fuzz::require(again->notes.size() == read->notes.size());

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "render/report_rows.h"
 #include "filter/merge.h"
 #include "format_fuzz.h"
+#include "render/report_rows.h"
 #include "report/report.h"
 
 using namespace tracewell;
@@ -97,7 +97,7 @@ Printed OneReport::print(size_t times) {
   Printed out;
   auto nowhere = OutputFile::create("/dev/null");
   fuzz::require(nowhere.ok());
-  cli::ReportRows rows(*nowhere, json_, false);
+  render::ReportRows rows(*nowhere, json_, false);
   const auto see = [&out](std::string_view text) {
     out.bytes += text.size();
     out.hash = out.hash * 31 + std::hash<std::string_view>()(text);

@@ -79,15 +79,10 @@ class StepIndex : public Seekable {
   /// reports no problems (this source's reader does).
   virtual Result<std::unique_ptr<Source>> open_at(uint64_t seq) const = 0;
   /// The same for those who want no Step::stored, which may be left out.
-  virtual Result<std::unique_ptr<Source>> open_meaning_at(uint64_t seq) const {
-    return open_at(seq);
-  }
+  virtual Result<std::unique_ptr<Source>> open_meaning_at(uint64_t seq) const;
   /// The same for those who want the registers of thread `tid` alone: of the first steps of others,
   /// those may be left out that the trace does not tell there.
-  virtual Result<std::unique_ptr<Source>> open_thread_at(uint64_t seq, uint64_t tid) const {
-    static_cast<void>(tid);
-    return open_at(seq);
-  }
+  virtual Result<std::unique_ptr<Source>> open_thread_at(uint64_t seq, uint64_t tid) const;
   /// From step `seq`, without what open_at() would read of registers and memory. May be used by
   /// another thread and outlive this source. nullptr when there is no such short cut.
   virtual std::unique_ptr<StepFlow> flow_at(uint64_t seq) const {

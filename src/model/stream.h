@@ -36,6 +36,15 @@ class Source {
   virtual const Folder* folder() const { return nullptr; }
 };
 
+inline Result<std::unique_ptr<Source>> StepIndex::open_meaning_at(uint64_t seq) const {
+  return open_at(seq);
+}
+inline Result<std::unique_ptr<Source>> StepIndex::open_thread_at(uint64_t seq,
+                                                                uint64_t tid) const {
+  static_cast<void>(tid);
+  return open_at(seq);
+}
+
 /// Takes events in order: begin, then write any number of times, then finish. A sink that is
 /// destroyed without finish() leaves nothing behind.
 class Sink {

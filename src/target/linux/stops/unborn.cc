@@ -310,7 +310,7 @@ bool Unborn::has_strangers() const {
 
 void Unborn::see_off() {
   if (!std::exchange(has_one_gone_, false)) return;
-  const auto is_seen = [this](const auto& one) { return seen(*one.second); };
+  const auto is_seen = [](const auto& one) { return seen(*one.second); };
   if (std::ranges::any_of(core_.threads.processes(), is_seen)) return;
   // Who was let go is somebody else's child by now, and how it ends is for that one to hear.
   core_.stops.look_for_foreign_children();
