@@ -74,7 +74,10 @@ void give_up_threads(Tracer& tracer, const AddressSpace& space) {
     if (thread->process->space.get() != &space) continue;
     if (thread->run == Run::Stopped)
       tracer.core().resumer.detach(*thread, signal_for_detach(tracer.core().wishes, *thread));
-    else if (thread->run != Run::Exiting) {
+    else if (thread->run == Run::Exiting) {
+      // Its end is still to come, and for us to take: nobody else is told of the process's before.
+      tracer.core().let_go.add(thread->tid);
+    } else {
       ask_to_stop(*thread);
       tracer.core().let_go.add(*thread);
     }
