@@ -31,7 +31,7 @@ using What = FindQuestion::What;
 namespace fs = std::filesystem;
 
 #ifdef TRACEWELL_SANITIZED
-constexpr uint64_t kManySteps = 200'000;
+constexpr uint64_t kManySteps = 300'000;
 constexpr std::chrono::milliseconds kSoon(5000);
 #else
 constexpr uint64_t kManySteps = 2'000'000;
@@ -250,7 +250,7 @@ std::chrono::milliseconds until_it_ends(const std::function<Status(const Work&)>
   work.stop = [&] { return stop.load(); };
   auto answer = std::async(std::launch::async, [&] { return question(work); });
   // A question that ends before it is stopped shows nothing.
-  EXPECT_EQ(answer.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  EXPECT_EQ(answer.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
   stop = true;
   const Clock::time_point stopped = Clock::now();
   const Status status = answer.get();
