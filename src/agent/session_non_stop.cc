@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "agent/non_stop.h"
 #include "agent/session.h"
@@ -69,6 +71,24 @@ void stop_if_sampled(Session& session, const target::ThreadInfo& thread) {
   if (!thread.sampled || !session.non_stop.says_signals) return;
   session.target.non_stop()->stop_sampled(thread.tid);
   session.threads_changed();
+}
+
+// GDB writes the pc of a thread that it lets go on from a breakpoint: it has the instruction there
+// run elsewhere. The sample may be of a thread that was just there.
+Status write_registers(Session& session, const target::ThreadInfo& thread, Bytes block) {
+  const Status refused = session.target.write_registers(thread.tid, block);
+  const Register* const pc = session.target.layout(thread.pid).pc();
+  if (refused || !thread.sampled || pc == nullptr) return refused;
+  std::vector<uint8_t> known(block.size());
+  const auto pc_of = [&](Bytes of) { return of.subspan(pc->offset, pc->size_bytes); };
+  if (!session.target.read_registers(thread.tid, known) ||
+      std::ranges::equal(pc_of(known), pc_of(block)) ||
+      !session.target.non_stop()->stop(std::span(&thread.tid, 1)))
+    return refused;
+  return {Errc::Unsupported,
+          fmt::format("thread {} ran on, and what was shown of it was a sample: it is stopped now, "
+                      "and will be shown where it is",
+                      thread.tid)};
 }
 
 Status Session::knows_program(target::Pid pid) const {

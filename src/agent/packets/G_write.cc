@@ -1,5 +1,6 @@
 // G<hex>: writes all registers of the current thread.
 #include "agent/memory_packets.h"
+#include "agent/non_stop.h"
 #include "agent/packets.h"
 #include "base/hex.h"
 
@@ -13,7 +14,7 @@ void on_G_write(Session& session, std::string_view body, Reply& reply) {
   if (block->size() != session.target.layout(thread->pid).size_bytes) return reply.error(1);
   if (const Status known = session.knows_program(thread->pid); !known)
     return reply.error(known.error());
-  const Status written = session.target.write_registers(thread->tid, *block);
+  const Status written = write_registers(session, *thread, *block);
   if (written) reply.ok();
   else reply.failed(written.error());
 }

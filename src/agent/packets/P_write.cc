@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "agent/memory_packets.h"
+#include "agent/non_stop.h"
 #include "agent/packets.h"
 #include "base/hex.h"
 #include "base/text.h"
@@ -26,7 +27,7 @@ void on_P_write(Session& session, std::string_view body, Reply& reply) {
   std::copy(value->begin(), value->end(), block.begin() + reg->offset);
   if (const Status known = session.knows_program(thread->pid); !known)
     return reply.error(known.error());
-  const Status written = session.target.write_registers(thread->tid, block);
+  const Status written = write_registers(session, *thread, block);
   if (written) reply.ok();
   else reply.failed(written.error());
 }
