@@ -12,8 +12,11 @@ void PagesAhead::start(Make make, uint64_t begin, uint64_t end) {
   make_ = std::move(make);
   made_ = needed_ = begin;
   end_ = end;
-  ended_ = false;
-  auto thread = start_helper_thread([this] { run(); });
+  ended_ = idle_ = false;
+  auto thread = start_helper_thread([this] {
+    run();
+    idle_ = true;
+  });
   if (thread.ok()) thread_ = *std::move(thread);
 }
 
