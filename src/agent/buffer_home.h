@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/buffer_file.h"
+#include "agent/buffer/buffer_file.h"
 #include "base/result.h"
 #include "model/catalog.h"
 

@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "agent/buffer_memory.h"
+#include "agent/buffer/buffer_memory.h"
 #include "agent/frame_record.h"
 #include "agent/trace.h"
 #include "base/bytes.h"

@@ -1,5 +1,5 @@
 // The trace buffer's file: who may have it, when it goes, what happens when there is no room.
-#include "agent/buffer_file.h"
+#include "agent/buffer/buffer_file.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -19,7 +19,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "agent/buffer_memory.h"
+#include "agent/buffer/buffer_memory.h"
 #include "agent/trace_buffer.h"
 #include "base/file_lock.h"
 #include "ring/layout.h"

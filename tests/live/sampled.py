@@ -136,7 +136,7 @@ def nothing_is_changed():
     with served() as (lone, server, debugger):
         why = RUNS_ON.format(lone.pid)
         stack = debugger.register(STACK)
-        same(debugger.say(f"P{PC:x}={0:016x}"), why, "P")
+        same(debugger.say(f"P{STACK:x}={0:016x}"), why, "P")
         same(debugger.say("G" + debugger.say("g")), why, "G")
         same(debugger.say(f"M{stack:x},8:{0:016x}"), why, "M into the stack")
         same(debugger.say(f"M{stack - 136:x},10:{0:032x}"), why, "M into the red zone")
@@ -158,6 +158,26 @@ def nothing_is_changed():
         debugger.go_on()
         lone.runs("let go on")
         same(debugger.say("g"), "E01", "of one that runs")
+
+
+def another_pc_stops_it():
+    """As a debugger writes that believes the thread to be at a breakpoint of its own: it would not
+    interrupt what it believes to stand still."""
+    with served() as (lone, server, debugger):
+        registers = debugger.say("g")
+        refused = debugger.say(f"P{PC:x}={0:016x}")
+        check(refused.startswith(f"E.thread {lone.pid} ran on") and "stopped now" in refused,
+              refused)
+        told = debugger.told()
+        check(re.search(r";00:\w{16};01:\w{16};.*;10:", ";" + told[3:]), f"all of them: {told}")
+        lone.stands("told")
+        now = debugger.say("g")
+        check(now != registers, "it is somewhere else")
+        same(debugger.say("G" + now), "OK", "registers are written")
+        debugger.ask(f"vCont;s:{debugger.name}")
+        check(debugger.told().startswith("T05"), "a step")
+        debugger.go_on()
+        lone.runs("let go on")
 
 
 def is_let_go_on_once():
@@ -464,8 +484,9 @@ def who_means_it():
 
 
 def main():
-    for part in chosen((shows_one_moment, nothing_is_changed, is_let_go_on_once, is_asked_twice,
-                        breakpoints_wait, signals_reach_the_program, signals_wait, forks_go_on,
+    for part in chosen((shows_one_moment, nothing_is_changed, another_pc_stops_it,
+                        is_let_go_on_once, is_asked_twice, breakpoints_wait,
+                        signals_reach_the_program, signals_wait, forks_go_on,
                         forks_wait, execs_are_told, ends_are_told, clients_leave, all_stop,
                         traced_meanwhile, traced_alone, who_means_it)):
         part()

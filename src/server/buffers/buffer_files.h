@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/buffer_file.h"
+#include "agent/buffer/buffer_file.h"
 #include "agent/buffer_home.h"
 #include "base/result.h"
 

@@ -1,4 +1,4 @@
-#include "agent/pages_back.h"
+#include "agent/buffer/pages_back.h"
 
 #include <fcntl.h>
 #include <linux/falloc.h>

@@ -1,4 +1,4 @@
-#include "agent/buffer_file.h"
+#include "agent/buffer/buffer_file.h"
 
 #include <cerrno>
 #include <chrono>

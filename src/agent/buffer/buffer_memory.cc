@@ -1,4 +1,4 @@
-#include "agent/buffer_memory.h"
+#include "agent/buffer/buffer_memory.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -98,7 +98,8 @@ Result<uint8_t*> BufferMemory::map(const ring::Geometry& geometry, const BufferF
         fmt::format("cannot get {} bytes for the trace buffer", geometry.data_bytes));
   if (file != nullptr) {
     Status status;
-    if (bytes_of(file->fd()) < geometry.end && ftruncate(file->fd(), static_cast<off_t>(geometry.end)) != 0)
+    if (bytes_of(file->fd()) < geometry.end &&
+        ftruncate(file->fd(), static_cast<off_t>(geometry.end)) != 0)
       status = errno_error("cannot lengthen it");
     if (status) status = allocate(file->fd(), 0, ring::kPage);
     if (!status) {

@@ -28,8 +28,8 @@ class PagesAhead {
   void advance(uint64_t to);
   /// All pages before this are there. 0: that is not known.
   uint64_t made() const { return made_.load(std::memory_order_acquire); }
-  /// Does it make more as advance() goes on? Not where it was not started, has been stopped, or could
-  /// not make some.
+  /// Does it make more as advance() goes on? Not where it was not started, has been stopped, or
+  /// could not make some.
   bool goes_on() const { return thread_.joinable() && !idle_.load(std::memory_order_acquire); }
   /// made() is 0 from here on.
   void stop();

@@ -1,4 +1,4 @@
-#include "agent/pages_ahead.h"
+#include "agent/buffer/pages_ahead.h"
 
 #include <algorithm>
 #include <utility>

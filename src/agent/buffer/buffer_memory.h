@@ -10,9 +10,9 @@
 #include <optional>
 #include <string>
 
-#include "agent/buffer_file.h"
-#include "agent/pages_ahead.h"
-#include "agent/pages_back.h"
+#include "agent/buffer/buffer_file.h"
+#include "agent/buffer/pages_ahead.h"
+#include "agent/buffer/pages_back.h"
 #include "base/bytes.h"
 #include "base/endian.h"
 #include "base/result.h"

@@ -1,5 +1,5 @@
-// Gives memory of a trace buffer back in a thread of its own, in pieces: the system takes some 0.3 s
-// for a gigabyte, and who serves a debugger is not to be away for that long.
+// Gives memory of a trace buffer back in a thread of its own, in pieces: the system takes some
+// 0.3 s for a gigabyte, and who serves a debugger is not to be away for that long.
 #pragma once
 
 #include <atomic>
