@@ -56,7 +56,7 @@ set(TRACEWELL_PCH_HEADERS_render <nlohmann/json.hpp>)
 
 # Many files are compiled at a time, in a fraction of the time: what only one of them knows has a
 # name of its own among them (a rule of tidy's). Of formats each stands by itself, and has its
-# kExtensions: together are the files whose names begin alike.
+# kExtensions: together are the files of one folder, with the file that it is named for.
 function(compile_together target)
   if(NOT TRACEWELL_UNITY)
     return()
@@ -65,8 +65,7 @@ function(compile_together target)
   if(target MATCHES "_formats$")
     get_target_property(files ${target} SOURCES)
     foreach(file IN LISTS files)
-      get_filename_component(name ${file} NAME)
-      string(REGEX REPLACE "[_.].*" "" format ${name})
+      string(REGEX REPLACE "^.*/(src|tests)/formats/([^/.]*).*" "\\2" format ${file})
       set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${format})
     endforeach()
     set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)

@@ -2,7 +2,7 @@
 // metadata.
 #include "format_fuzz.h"
 #include "formats/hooklog.h"
-#include "formats/hooklog_packets.h"
+#include "formats/hooklog/packets.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tracewell;

@@ -1,7 +1,7 @@
 // GDB trace files: open, walk, search, write again. One that was read without a complaint must
 // rewrite to its own bytes, and ever after if it has a trailer of somebody else's making.
 #include "format_fuzz.h"
-#include "formats/tfile_description.h"
+#include "formats/tfile/description.h"
 #include "rsp/for_gdb.h"
 
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "cli/report_logs.h"
-#include "formats/hooklog_follow.h"
+#include "formats/hooklog/follow.h"
 
 namespace tracewell::cli {
 

@@ -11,10 +11,10 @@
 
 #include "base/endian.h"
 #include "base/text.h"
-#include "formats/basic_blocks.h"
 #include "formats/format.h"
-#include "formats/module_map.h"
-#include "formats/steps_only.h"
+#include "formats/steps/basic_blocks.h"
+#include "formats/steps/module_map.h"
+#include "formats/steps/steps_only.h"
 
 namespace tracewell::formats {
 namespace {

@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "formats/call_tree.h"
 #include "formats/format.h"
-#include "formats/module_map.h"
-#include "formats/steps_only.h"
+#include "formats/steps/call_tree.h"
+#include "formats/steps/module_map.h"
+#include "formats/steps/steps_only.h"
 
 namespace tracewell::formats {
 namespace {

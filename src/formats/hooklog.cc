@@ -14,7 +14,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "formats/format.h"
-#include "formats/hooklog_reader.h"
+#include "formats/hooklog/reader.h"
 #include "ring/hook_packet.h"
 
 namespace tracewell::formats {

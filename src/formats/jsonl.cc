@@ -7,9 +7,9 @@
 
 #include "base/begin_anew.h"
 #include "base/text.h"
-#include "formats/jsonl_event_read.h"
-#include "formats/jsonl_gap.h"
-#include "formats/missing_steps.h"
+#include "formats/jsonl/event_read.h"
+#include "formats/jsonl/gap.h"
+#include "formats/steps/missing_steps.h"
 #include "formats/text_lines.h"
 
 namespace tracewell::formats {

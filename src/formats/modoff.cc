@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "formats/format.h"
-#include "formats/module_map.h"
-#include "formats/steps_only.h"
+#include "formats/steps/module_map.h"
+#include "formats/steps/steps_only.h"
 
 namespace tracewell::formats {
 namespace {

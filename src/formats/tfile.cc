@@ -1,8 +1,8 @@
 // GDB's trace file: what `tsave` writes and `target tfile` reads. docs/formats/tfile.md
 #include "formats/format.h"
-#include "formats/tfile_description.h"
-#include "formats/tfile_reader.h"
-#include "formats/tfile_writer.h"
+#include "formats/tfile/description.h"
+#include "formats/tfile/reader.h"
+#include "formats/tfile/writer.h"
 
 namespace tracewell::formats {
 namespace {

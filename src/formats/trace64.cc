@@ -6,8 +6,8 @@
 // years the thread id was written behind a flag that said it was not there.
 // docs/formats/trace64.md has it all.
 #include "formats/format.h"
-#include "formats/trace64_reader.h"
-#include "formats/trace64_writer.h"
+#include "formats/trace64/read/reader.h"
+#include "formats/trace64/write/writer.h"
 
 namespace tracewell::formats {
 namespace {

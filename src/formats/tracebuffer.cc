@@ -6,10 +6,10 @@
 #include "formats/tracebuffer.h"
 
 #include "formats/format.h"
-#include "formats/tfile_description.h"
-#include "formats/tfile_trailer.h"
-#include "formats/tracebuffer_reader.h"
-#include "formats/tracebuffer_walker.h"
+#include "formats/tfile/description.h"
+#include "formats/tfile/trailer.h"
+#include "formats/tracebuffer/reader.h"
+#include "formats/tracebuffer/walker.h"
 #include "ring/layout.h"
 
 namespace tracewell::formats {

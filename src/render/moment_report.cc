@@ -10,7 +10,7 @@
 
 #include "base/hex.h"
 #include "base/text.h"
-#include "formats/json_tree.h"
+#include "formats/json/tree.h"
 #include "formats/jsonl.h"
 #include "machine/usage.h"
 #include "render/call_stack.h"

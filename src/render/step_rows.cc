@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "render/step_text.h"
 #include "formats/jsonl.h"
-#include "formats/module_map.h"
+#include "formats/steps/module_map.h"
 #include "machine/control_flow.h"
 
 namespace tracewell::render {

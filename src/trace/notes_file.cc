@@ -13,8 +13,8 @@
 #include "base/open.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "formats/json/jsonl_value.h"
 #include "formats/jsonl.h"
-#include "formats/jsonl_value.h"
 
 namespace tracewell::trace {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/call_tree.h"
+#include "formats/steps/call_tree.h"
 
 namespace tracewell::formats::test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "formats/trace64_model.h"
+#include "formats/trace64/model.h"
 #include "sanitized.h"
 
 namespace tracewell::formats::test {

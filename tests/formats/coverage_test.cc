@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
-#include "formats/basic_blocks.h"
+#include "formats/steps/basic_blocks.h"
 #include "formats/support.h"
 
 namespace tracewell::formats::test {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "formats/json_tree.h"
+#include "formats/json/tree.h"
 #include "sanitized.h"
 
 namespace tracewell::formats::json {

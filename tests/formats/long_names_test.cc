@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "formats/module_map.h"
+#include "formats/steps/module_map.h"
 #include "formats/support.h"
 
 namespace tracewell::formats::test {

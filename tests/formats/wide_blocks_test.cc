@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/support.h"
-#include "formats/tfile_trailer.h"
+#include "formats/tfile/trailer.h"
 
 namespace tracewell::formats::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/hex.h"
-#include "formats/trace64_model.h"
+#include "formats/trace64/model.h"
 
 namespace tracewell::formats::test {
 namespace {

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "base/endian.h"
-#include "formats/trace64_model.h"
+#include "formats/trace64/model.h"
 #include "sanitized.h"
 #include "timeline/diff.h"
 #include "timeline/diff_runs.h"

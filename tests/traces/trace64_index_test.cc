@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "formats/trace64_random_files.h"
+#include "formats/trace64/random_files.h"
 #include "sanitized.h"
 #include "timeline/step_store.h"
 #include "timeline/timeline.h"

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "filter/select.h"
-#include "formats/trace64_model.h"
-#include "formats/trace64_sums.h"
+#include "formats/trace64/model.h"
+#include "formats/trace64/sums.h"
 
 namespace tracewell::formats::test {
 namespace {

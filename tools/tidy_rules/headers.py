@@ -7,8 +7,8 @@ from .tree import Finding
 
 # Headers with such a type, and why. A header that includes one of them has the type as well.
 ALLOWED = {
-    "src/formats/json_tree.h": "the tree of a JSON text, for the .cc files that read one",
-    "src/formats/jsonl_value.h": "getters of that tree, for the same",
+    "src/formats/json/tree.h": "the tree of a JSON text, for the .cc files that read one",
+    "src/formats/json/jsonl_value.h": "getters of that tree, for the same",
 }
 # The room whose answer is JSON and text.
 _RENDERERS = "src/render/"

@@ -1,7 +1,7 @@
 """What only one file knows has a name of its own in its room, or folder of tests: many are compiled
 at a time.
 
-Of formats, those whose names begin alike; each may have what each of them has.
+Of formats, those of one folder, with the file that it is named for; each may have what each has.
 """
 
 import re
@@ -50,7 +50,7 @@ def _together(path):
     """Whom it is compiled with: cmake/rooms.cmake, compile_together."""
     folder = "/".join(path.split("/")[:2])
     if folder.endswith("/formats"):
-        return folder + "/" + re.split("[_.]", path.rsplit("/", 1)[1])[0]
+        return folder + "/" + path.split("/")[2].split(".")[0]
     return path if folder == ALONE else folder
 
 

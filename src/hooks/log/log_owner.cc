@@ -7,7 +7,7 @@
 #include "base/open.h"
 #include "base/owners.h"
 #include "base/paths.h"
-#include "formats/hooklog_packets.h"
+#include "formats/hooklog/packets.h"
 
 namespace tracewell::hooks {
 namespace {

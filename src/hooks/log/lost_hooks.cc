@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "formats/hooklog_packets.h"
+#include "formats/hooklog/packets.h"
 #include "model/lost_count.h"
 #include "model/problem.h"
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "formats/hooklog_follow.h"
+#include "formats/hooklog/follow.h"
 
 namespace tracewell::hooks {
 
