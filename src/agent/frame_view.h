@@ -1,24 +1,25 @@
-// What registers and memory look like while a trace frame is selected (tfind): only what was
-// collected, and memory that cannot have changed.
+// What a debugger is shown: the registers of the thread that it has selected; or, while a trace
+// frame is selected (tfind), only what was collected, and memory that cannot have changed.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "agent/session.h"
+#include "model/snapshot.h"
 
 namespace tracewell::agent {
 
-/// The reply to `g`: the whole register block in hex, `xx` for what was not collected.
-void read_frame_registers(Session& session, Reply& reply);
+/// Those of the selected frame, else of the current thread. NotFound: its target knows of none, as
+/// where a recorded trace has no frame selected. Another error: they cannot be read.
+Result<RegisterState> shown_registers(Session& session);
 
-/// The same where no frame is selected and the target knows of no registers (a recorded trace): all
-/// `xx`, but for a pc of 0, without which GDB refuses to connect.
-void read_unknown_registers(Session& session, Reply& reply);
+/// The reply to `g`: the whole block in hex, `xx` for what is not known.
+std::string registers_text(const RegisterState& state, const RegisterLayout& layout);
 
-/// A block of registers in hex, `xx` for those that are not known (Target::known_registers()).
-std::string registers_text(Bytes block, Bytes known, const RegisterLayout& layout);
-bool is_known(Bytes known, const RegisterLayout& layout, const Register& one);
+/// The same where shown_registers() knows of none: all `xx`, but for a pc of 0, without which GDB
+/// refuses to connect.
+std::string no_registers_text(const RegisterLayout& layout, Endian endian);
 
 /// The reply to `m`: the collected bytes from `address` on, possibly fewer than `size`; from live
 /// memory where that is read-only; else E01.

@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "rsp/signals.h"
+#include "target/thread_snapshot.h"
 
 namespace tracewell::agent {
 namespace {
@@ -54,9 +55,8 @@ std::string reason(const StopEvent& event, const Session& session) {
 
 std::string expedited_registers(Session& session, const StopEvent& event, bool all) {
   const RegisterLayout& layout = session.target.layout(event.pid);
-  std::vector<uint8_t> block(layout.size_bytes);
-  if (!session.target.read_registers(event.tid, block)) return "";
-  const std::vector<uint8_t> known = session.target.known_registers(event.tid);
+  const auto state = target::ThreadSnapshot(session.target, event.pid, event.tid).registers();
+  if (!state) return "";
   const Register* frame = layout.find("rbp");
   std::vector<const Register*> wanted = {
       frame ? frame : layout.find("ebp"),
@@ -69,9 +69,9 @@ std::string expedited_registers(Session& session, const StopEvent& event, bool a
   }
   std::string out;
   for (const Register* reg : wanted)
-    if (reg && is_known(known, layout, *reg))
+    if (reg && state->is_valid(static_cast<uint32_t>(reg - layout.registers.data())))
       out += fmt::format("{:02x}:{};", reg->number,
-                         to_hex(Bytes(block).subspan(reg->offset, reg->size_bytes)));
+                         to_hex(Bytes(state->block).subspan(reg->offset, reg->size_bytes)));
   return out;
 }
 

@@ -24,7 +24,6 @@ namespace tracewell::render {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using timeline::ByteState;
 
 constexpr uint64_t kMemoryMax = uint64_t{1} << 20;  // bytes, of one --mem
 constexpr size_t kDumpBytes = 16;
@@ -86,7 +85,7 @@ class Report {
     else if (question_.registers || alone)
       TW_RETURN_IF_ERROR(registers(alone));
     if (question_.stack) TW_RETURN_IF_ERROR(stack());
-    for (const MemoryRange& range : memory) dump(range);
+    for (const MemoryRange& range : memory) TW_RETURN_IF_ERROR(dump(range));
     return {};
   }
   std::string made(bool json) const { return json ? json_document(json_) + "\n" : text_; }
@@ -205,8 +204,9 @@ class Report {
     return {};
   }
 
-  void dump(const MemoryRange& range) {
-    const auto [address, bytes, states] = moment_.memory(range.address, range.size);
+  Status dump(const MemoryRange& range) {
+    TW_ASSIGN_OR_RETURN(const KnownMemory memory, moment_.memory(range.address, range.size));
+    const auto& [address, bytes, states] = memory;
     if (!range.hint.empty() && std::ranges::count(states, ByteState::Unknown) ==
                                    static_cast<std::ptrdiff_t>(states.size()))
       work_.tell(fmt::format("nothing is known of the memory at {:#x}{}", range.address,
@@ -241,6 +241,7 @@ class Report {
     if (!range.relative.empty()) told["expression"] = range.relative;
     if (std::string data = words_.data_name(range.address); !data.empty()) told["name"] = data;
     json_["memory"].push_back(std::move(told));
+    return {};
   }
 
   const Catalog& catalog_;

@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "model/catalog.h"
 #include "model/registers.h"
+#include "model/snapshot.h"
 #include "target/breakpoints.h"
 #include "target/libraries.h"
 #include "target/non_stop.h"
@@ -163,12 +164,13 @@ class Target {
   virtual Status write_registers(Tid tid, Bytes block) = 0;
   /// Which of them are known: one bit a register (by index in the layout, least significant bit
   /// first). Empty = all. Those that are not are zero in the block.
-  virtual std::vector<uint8_t> known_registers(Tid tid) {
-    (void)tid;
-    return {};
-  }
+  virtual std::vector<uint8_t> known_registers(Tid tid);
   /// Bytes read: the readable prefix. Our patches do not show.
   virtual size_t read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) = 0;
+  /// All that can be read, behind what cannot, too, and how each byte is known; `states` is as long
+  /// as `bytes`, which are 0 where nobody knows.
+  virtual void read_known_memory(Pid pid, uint64_t address, std::span<uint8_t> bytes,
+                                 std::span<ByteState> states);
   /// All or nothing. Our patches stay in force.
   virtual Status write_memory(Pid pid, uint64_t address, Bytes bytes) = 0;
 

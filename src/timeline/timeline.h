@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "model/catalog.h"
+#include "model/snapshot.h"
 #include "model/stream.h"
 #include "timeline/build.h"
 #include "timeline/cell_history.h"
@@ -31,14 +32,6 @@ struct AddressRange {
 /// Which accesses; bits. kOthers: steps that find bytes otherwise than they were known to be, also
 /// beside an access: others have changed them.
 enum AccessKinds : uint8_t { kReads = 1, kWrites = 2, kAccesses = kReads | kWrites, kOthers = 4 };
-
-/// How a byte of memory is known at a moment (docs/decisions/0015).
-enum class ByteState : uint8_t {
-  Unknown,
-  Kept,      // it was so in front of the last opening, behind which others may have written it
-  Inferred,  // a later step finds it so, and no opening lies between
-  Told,      // a step found or left it so, and no opening lies between
-};
 
 /// What a step finds otherwise than it was known to be.
 struct ChangeByOthers {
@@ -129,7 +122,8 @@ class Timeline {
   std::vector<uint64_t> changes(uint32_t index, uint64_t from, uint64_t end) const;
 
   /// What memory held before step `at` (steps() = behind the last one), and how each byte is known;
-  /// those that are not known are 0. Nothing of this reaches across a loss.
+  /// those that are not known are 0. Others may write memory at each opening (docs/decisions/0015).
+  /// Nothing of this reaches across a loss.
   void memory(uint64_t at, uint64_t address, std::span<uint8_t> bytes,
               std::span<ByteState> states) const;
   /// Can nobody but the recorded steps have written memory between the moments in front of two?

@@ -68,33 +68,28 @@ Status StepHistory::before(uint64_t step, StepIndex::Moment& moment) {
 }
 
 Status StepHistory::read_memory(uint64_t step, uint64_t address, std::span<uint8_t> into,
-                                std::span<uint8_t> known) {
+                                std::span<ByteState> states) {
   // What is kept is likely, and without it no debugger would see a frame behind a system call.
-  std::vector<timeline::ByteState> states(into.size());
-  const std::span all(states);
   for (size_t at = 0; at < into.size() && address + at >= address; at += kMemoryPiece) {
     if (gives_up()) return {Errc::Target, "the server is to end"};
     const size_t size = std::min(kMemoryPiece, into.size() - at);
-    trace_.timeline->memory(step, address + at, into.subspan(at, size), all.subspan(at, size));
+    trace_.timeline->memory(step, address + at, into.subspan(at, size), states.subspan(at, size));
   }
-  std::ranges::transform(states, known.begin(), [](timeline::ByteState state) {
-    return static_cast<uint8_t>(state != timeline::ByteState::Unknown);
-  });
   TW_RETURN_IF_ERROR(trace_.answers_hold());
-  TW_RETURN_IF_ERROR(read_next(step, address, into, known));
-  return read_code(step, address, into, known);
+  TW_RETURN_IF_ERROR(read_next(step, address, into, states));
+  return read_code(step, address, into, states);
 }
 
 /// What is executed next is there, whatever else is told of these bytes.
 Status StepHistory::read_next(uint64_t step, uint64_t address, std::span<uint8_t> into,
-                              std::span<uint8_t> known) {
+                              std::span<ByteState> states) {
   TW_ASSIGN_OR_RETURN(const Event* event, reader_.step(step));
   const Step& next = std::get<Step>(event->body);
   for (size_t i = 0; i < next.opcode.size(); ++i) {
     const uint64_t at = next.pc + i - address;  // large when it is before
     if (at >= into.size()) continue;
     into[at] = next.opcode[i];
-    known[at] = 1;
+    states[at] = ByteState::Told;
   }
   return {};
 }
@@ -121,13 +116,13 @@ Result<Bytes> StepHistory::code_at(uint64_t pc, uint64_t step) {
 
 /// Fills in what is not known yet. Where instructions overlap, the one that begins later wins.
 Status StepHistory::read_code(uint64_t step, uint64_t address, std::span<uint8_t> into,
-                              std::span<uint8_t> known) {
-  if (std::ranges::all_of(known, [](uint8_t one) { return one != 0; })) return {};
+                              std::span<ByteState> states) {
+  if (std::ranges::find(states, ByteState::Unknown) == states.end()) return {};
   AddressRange pcs = range(address, into.size());
   pcs.first -= std::min(pcs.first, kOpcodeBytesMax - 1);
   const std::vector<uint64_t> executed = trace_.timeline->executed(pcs);
   for (size_t i = 0; i < into.size(); ++i) {
-    if (known[i] != 0) continue;
+    if (states[i] != ByteState::Unknown) continue;
     const uint64_t wanted = address + i;
     for (auto pc = std::ranges::upper_bound(executed, wanted); pc != executed.begin();) {
       const uint64_t back = wanted - *--pc;
@@ -137,9 +132,9 @@ Status StepHistory::read_code(uint64_t step, uint64_t address, std::span<uint8_t
       TW_ASSIGN_OR_RETURN(const Bytes opcode, code_at(*pc, step));
       if (opcode.size() <= back) continue;
       for (size_t at = back; at < opcode.size() && i + at - back < into.size(); ++at) {
-        if (known[i + at - back] != 0) continue;
+        if (states[i + at - back] != ByteState::Unknown) continue;
         into[i + at - back] = opcode[at];
-        known[i + at - back] = 1;
+        states[i + at - back] = ByteState::Inferred;
       }
       break;
     }

@@ -22,7 +22,7 @@ class StepHistory final : public target::History {
   Status before(uint64_t step, StepIndex::Moment& moment) override;
   /// What instructions touched, and what they are made of.
   Status read_memory(uint64_t step, uint64_t address, std::span<uint8_t> into,
-                     std::span<uint8_t> known) override;
+                     std::span<ByteState> states) override;
   std::optional<uint64_t> next_execution(uint64_t pc, uint64_t from) override;
   std::optional<uint64_t> last_execution(uint64_t pc, uint64_t before) override;
   std::optional<Touched> next_touch(uint64_t address, uint64_t size, Touch how,
@@ -36,10 +36,10 @@ class StepHistory final : public target::History {
   std::optional<Touched> touched(std::optional<uint64_t> step, uint64_t address, uint64_t size,
                                  Touch how);
   Status read_next(uint64_t step, uint64_t address, std::span<uint8_t> into,
-                   std::span<uint8_t> known);
+                   std::span<ByteState> states);
   Result<Bytes> code_at(uint64_t pc, uint64_t step);
   Status read_code(uint64_t step, uint64_t address, std::span<uint8_t> into,
-                   std::span<uint8_t> known);
+                   std::span<ByteState> states);
 
   StepHistory(StepTrace trace, StepReader reader)
       : trace_(std::move(trace)), reader_(std::move(reader)) {}

@@ -180,9 +180,9 @@ TEST_F(FrontEnd, ShowsAMoment) {
   EXPECT_EQ((*moment->register_named("rax")->bytes)[0], 0x2a);
   EXPECT_FALSE(moment->register_named("rcx")->bytes);
   EXPECT_EQ(*moment->address("$rsp+8"), 0x7000u);
-  const KnownMemory memory = moment->memory(0x7000, 2);
+  const KnownMemory memory = *moment->memory(0x7000, 2);
   EXPECT_EQ(memory.bytes[0], 0x2b);
-  EXPECT_EQ(memory.states[0], timeline::ByteState::Told);
+  EXPECT_EQ(memory.states[0], ByteState::Told);
   EXPECT_EQ(moment->stack(8)->depth, 1u);
   EXPECT_EQ(Moment::open(trace, 10, std::nullopt, work_).error().code, Errc::InvalidArgument);
 }

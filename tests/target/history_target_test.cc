@@ -58,12 +58,12 @@ class NaiveHistory final : public History {
     return {};
   }
   Status read_memory(uint64_t step, uint64_t address, std::span<uint8_t> into,
-                     std::span<uint8_t> known) override {
+                     std::span<ByteState> states) override {
     for (uint64_t i = 0; i < step; ++i)
       for (const Store& store : steps_[i].stores)
         if (store.address >= address && store.address - address < into.size()) {
           into[store.address - address] = store.value;
-          known[store.address - address] = 1;
+          states[store.address - address] = ByteState::Told;
         }
     return {};
   }

@@ -117,9 +117,9 @@ std::vector<std::string> contents(const std::string& bytes, std::string_view for
   std::vector<std::string> out;
   for (uint64_t at = 0; at <= index->steps(); ++at) {
     std::vector<uint8_t> held(8);
-    std::vector<timeline::ByteState> states(8);
+    std::vector<ByteState> states(8);
     index->memory(at, 0x5000, held, states);
-    out.push_back(states[0] == timeline::ByteState::Unknown ? "?" : std::to_string(held[0]));
+    out.push_back(states[0] == ByteState::Unknown ? "?" : std::to_string(held[0]));
   }
   return out;
 }

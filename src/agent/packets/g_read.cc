@@ -5,16 +5,18 @@
 namespace tracewell::agent {
 
 void on_g_read(Session& session, std::string_view, Reply& reply) {
-  if (session.selected_frame) return read_frame_registers(session, reply);
-  auto thread = session.current_thread();
-  if (!thread) return reply.error(1);
-  stop_if_sampled(session, *thread);
-  std::vector<uint8_t> block(session.target.layout(thread->pid).size_bytes);
-  const Status known = session.target.read_registers(thread->tid, block);
-  if (!known && known.error().code == Errc::NotFound) return read_unknown_registers(session, reply);
-  if (!known) return reply.error(1);
-  reply.text(registers_text(block, session.target.known_registers(thread->tid),
-                            session.target.layout(thread->pid)));
+  const auto thread = session.current_thread();
+  const auto pid = session.current_pid();
+  if (!pid) return reply.error(1);
+  if (thread && !session.selected_frame) stop_if_sampled(session, *thread);
+  const RegisterLayout& layout = session.target.layout(*pid);
+  const auto state = shown_registers(session);
+  if (state.ok())
+    reply.text(registers_text(*state, layout));
+  else if (state.error().code == Errc::NotFound)
+    reply.text(no_registers_text(layout, session.target.endian()));
+  else
+    reply.error(1);
 }
 
 }  // namespace tracewell::agent

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/snapshot.h"
 #include "model/stream.h"
 
 namespace tracewell::target {
@@ -28,9 +29,9 @@ class History {
   virtual std::vector<uint64_t> threads() = 0;
   /// The thread of step `step`, its pc, and its registers before the step as far as they are known.
   virtual Status before(uint64_t step, StepIndex::Moment& moment) = 0;
-  /// Memory before a step. `known` has a byte for each of `into`: 0 = nobody knows what was there.
+  /// Memory before a step, and how each byte is known; `states` is as long as `into`.
   virtual Status read_memory(uint64_t step, uint64_t address, std::span<uint8_t> into,
-                             std::span<uint8_t> known) = 0;
+                             std::span<ByteState> states) = 0;
 
   /// The first step at or after `from`, the last one before `before`, …
   /// … whose instruction is at `pc`.

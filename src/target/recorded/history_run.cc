@@ -69,7 +69,7 @@ bool HistoryTarget::is_searched() {
   const auto found = find(*search_->next++, back);
   std::optional<Found>& first = search_->first;
   // The last step is never done.
-  const bool counts = found && found->moment <= last_moment();
+  const bool counts = found && found->moment < moments();
   const auto comes_first = [&] {
     if (found->moment != first->moment) return (found->moment < first->moment) != back;
     return goes_first(found->kind, found->address, first->kind, first->address);
@@ -80,7 +80,7 @@ bool HistoryTarget::is_searched() {
 
 HistoryTarget::Place HistoryTarget::ahead() {
   if (!search_->first)
-    return {last_moment(), event_at(last_moment(), StopEvent::Kind::HistoryEnd, 0)};
+    return {moments() - 1, event_at(moments() - 1, StopEvent::Kind::HistoryEnd, 0)};
   const Found& first = *search_->first;
   return {first.moment, event_at(first.step, told_as(first.kind), first.address)};
 }
@@ -95,7 +95,7 @@ HistoryTarget::Place HistoryTarget::behind() {
 Result<HistoryTarget::Place> HistoryTarget::step_ahead(Tid tid) {
   Place place = ahead();
   const auto step = history_.next_of_thread(*recorded(tid), now_);
-  if (!step || *step + 1 > last_moment() || place.moment <= *step) return place;
+  if (!step || *step + 1 >= moments() || place.moment <= *step) return place;
   if (place.moment == *step + 1 && place.event.kind == StopEvent::Kind::Watchpoint) return place;
   place.moment = *step + 1;
   place.event = event_at(*step, StopEvent::Kind::Stepped, 0);

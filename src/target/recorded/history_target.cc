@@ -115,22 +115,32 @@ std::vector<uint8_t> HistoryTarget::known_registers(Tid tid) {
 }
 
 size_t HistoryTarget::read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) {
-  if (pid != kPid) return 0;
-  std::vector<uint8_t> known(into.size());
-  if (!history_.read_memory(now_, address, into, known).ok()) std::ranges::fill(known, uint8_t{0});
-  for (size_t i = 0; i < into.size();) {
-    if (known[i] != 0) {
-      ++i;
-      continue;
-    }
-    const auto end = std::find_if(known.begin() + static_cast<ptrdiff_t>(i), known.end(),
-                                  [](uint8_t one) { return one != 0; });
-    const size_t size = static_cast<size_t>(end - known.begin()) - i;
-    const size_t got = still_.read_memory(pid, address + i, into.subspan(i, size));
-    i += got;
-    if (got < size) return i;
+  std::vector<ByteState> states(into.size());
+  read_known_memory(pid, address, into, states);
+  return static_cast<size_t>(std::ranges::find(states, ByteState::Unknown) - states.begin());
+}
+
+/// What the history does not know is as the images have it, unless it was written since.
+void HistoryTarget::read_known_memory(Pid pid, uint64_t address, std::span<uint8_t> bytes,
+                                      std::span<ByteState> states) {
+  std::ranges::fill(states, ByteState::Unknown);
+  if (pid != kPid) return;
+  if (!history_.read_memory(now_, address, bytes, states).ok())
+    std::ranges::fill(states, ByteState::Unknown);
+  for (auto begin = states.begin(); begin != states.end();) {
+    begin = std::find(begin, states.end(), ByteState::Unknown);
+    const auto end = std::find_if(begin, states.end(),
+                                  [](ByteState one) { return one != ByteState::Unknown; });
+    const auto at = static_cast<size_t>(begin - states.begin());
+    const std::span<uint8_t> hole = bytes.subspan(at, static_cast<size_t>(end - begin));
+    std::ranges::fill(hole, uint8_t{0});
+    std::vector<ByteState> found(hole.size());
+    still_.read_known_memory(pid, address + at, hole, found);
+    std::ranges::transform(found, begin, [](ByteState one) {
+      return one == ByteState::Unknown ? one : ByteState::Kept;
+    });
+    begin = end;
   }
-  return into.size();
 }
 
 Status HistoryTarget::write_registers(Tid, Bytes) {
@@ -155,9 +165,9 @@ Status HistoryTarget::remove(Pid, Kind kind, uint64_t address, uint32_t size) {
 }
 
 Status HistoryTarget::go_to(uint64_t moment) {
-  if (moment > last_moment())
+  if (moment >= moments())
     return {Errc::NotFound,
-            fmt::format("there is no step {}; the last one is {}", moment, last_moment())};
+            fmt::format("there is no step {}; the last one is {}", moment, moments() - 1)};
   now_ = moment;
   return {};
 }

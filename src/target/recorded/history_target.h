@@ -39,6 +39,8 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   Status read_registers(Tid tid, std::span<uint8_t> block) override;
   std::vector<uint8_t> known_registers(Tid tid) override;
   size_t read_memory(Pid pid, uint64_t address, std::span<uint8_t> into) override;
+  void read_known_memory(Pid pid, uint64_t address, std::span<uint8_t> bytes,
+                         std::span<ByteState> states) override;
   /// Unsupported: what was, was.
   Status write_registers(Tid tid, Bytes block) override;
   Status write_memory(Pid pid, uint64_t address, Bytes bytes) override;
@@ -104,7 +106,6 @@ class HistoryTarget final : public Target, private Breakpoints, private TimeTrav
   Tid named(uint64_t recorded) const;
   Result<uint64_t> step_of(Tid tid);
   Status look(Tid tid);
-  uint64_t last_moment() const { return history_.count() - 1; }
   std::optional<Found> find(const Point& point, bool back);
   bool holds(const Search& search) const;
   bool is_searched();

@@ -26,7 +26,6 @@ BytesAt bytes_of(const timeline::BytesHit& hit, Bytes pattern) {
 /// nobody else can have written in between says that.
 bool made(const timeline::Timeline& timeline, const Event& event, const BytesAt& hit) {
   using Kind = Step::MemoryAccess::Kind;
-  using timeline::ByteState;
   std::vector<uint8_t> found(hit.pattern.size());
   std::vector<ByteState> states(found.size());
   timeline.memory(event.seq + 1, hit.range.first, found, states);

@@ -45,10 +45,10 @@ Result<uint64_t> Moment::address(std::string_view expression) {
   return relative_address(trace_->catalog(), state, expression);
 }
 
-KnownMemory Moment::memory(uint64_t address, size_t size) const {
-  KnownMemory out{address, std::vector<uint8_t>(size), std::vector<timeline::ByteState>(size)};
-  trace_->timeline->memory(number_, address, out.bytes, out.states);
-  return out;
+Status Moment::read_memory(uint64_t address, std::span<uint8_t> bytes,
+                           std::span<ByteState> states) {
+  trace_->timeline->memory(number_, address, bytes, states);
+  return {};
 }
 
 Result<timeline::CallStackAt> Moment::stack(size_t frames_max) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/registers.h"
+#include "model/snapshot.h"
 #include "model/work.h"
 #include "timeline/call_stack_at.h"
 #include "timeline/timeline.h"
@@ -18,15 +18,8 @@
 
 namespace tracewell::trace {
 
-struct KnownMemory {
-  uint64_t address = 0;
-  std::vector<uint8_t> bytes;                // 0 where nobody knows
-  std::vector<timeline::ByteState> states;   // how each is known
-};
-
-/// One moment of a trace that outlives it. Used by one thread at a time; any number of them may be
-/// open.
-class Moment {
+/// One moment of a trace that outlives it; any number of them may be open.
+class Moment final : public Snapshot {
  public:
   /// Before step `step`; their number: behind the last one. `thread`: whose registers and calls are
   /// asked for, if not those of the thread that runs the step. InvalidArgument when there is no
@@ -42,12 +35,15 @@ class Moment {
   /// What people wrote at the step.
   std::span<const Note> notes() const;
 
-  Result<RegisterState> registers();
+  const RegisterLayout& layout() const override { return trace_->catalog().registers; }
+  Endian endian() const override { return trace_->catalog().endian; }
+  Result<RegisterState> registers() override;
+  Status read_memory(uint64_t address, std::span<uint8_t> bytes,
+                     std::span<ByteState> states) override;
   /// As register_by_name() has it.
   Result<NamedRegister> register_named(std::string_view name);
   /// Of an expression such as $rsp+8, as relative_address() has it.
   Result<uint64_t> address(std::string_view expression);
-  KnownMemory memory(uint64_t address, size_t size) const;
   /// The calls that are open, the innermost one first.
   Result<timeline::CallStackAt> stack(size_t frames_max);
 
