@@ -26,14 +26,15 @@ namespace tracewell::cli {
 namespace {
 
 struct ReportArguments {
-  ReportTask task;
+  trace::ReportTask task;
+  ReportOutput output;
   std::vector<std::string> templates;
   std::string color = "auto";
   std::vector<std::string> files;
   std::string components;  // of component_logs()
   uint64_t template_work = report::Renderer::kCommonWork / 1'000'000;
   bool check = false, list = false, list_groups = false, raw = false;
-  ReportWords words;
+  trace::ReportWords words;
 };
 
 /// Reads template files. Errors are told and their templates left out; warnings only by --check.
@@ -49,7 +50,7 @@ Result<uint64_t> load(const ReportArguments& arguments, report::Templates& templ
     }
   };
   for (const std::string& path : arguments.templates) {
-    if (arguments.task.verbose) fmt::print(stderr, "{}\n", printable(path));
+    if (arguments.output.verbose) fmt::print(stderr, "{}\n", printable(path));
     TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
     tell(templates.add(path, text));
   }
@@ -63,7 +64,7 @@ bool may_be_there(const std::string& path) { return !is_surely_missing(path); }
 /// The common template file, and the common log, when nothing else is asked for.
 void fill_in(ReportArguments& arguments) {
   if (arguments.templates.empty()) {
-    const auto templates = believed_path(default_templates());
+    const auto templates = believed_path(trace::default_templates());
     if (templates && may_be_there(*templates)) arguments.templates = {*templates};
   }
   if (!arguments.task.logs.empty()) return;
@@ -73,7 +74,7 @@ void fill_in(ReportArguments& arguments) {
 
 /// What is read is not written over: a template, a trace, what lies in the folder of a log.
 Status spares_inputs(const ReportArguments& arguments) {
-  const std::string& output = arguments.task.output;
+  const std::string& output = arguments.output.path;
   if (output == "-") return {};
   const std::string folder = parent_of(absolute_path(output));
   std::vector<std::string> inputs = arguments.templates;
@@ -98,19 +99,19 @@ Result<int> check(const ReportArguments& arguments) {
 }
 
 Status choose_form(const ReportArguments& arguments, report::ReportOptions& options) {
-  const ReportTask& task = arguments.task;
-  const bool rows = task.format != "text";
-  TW_RETURN_IF_ERROR(check_csv_safe(task.csv_safe, task.format));
+  const ReportOutput& output = arguments.output;
+  const bool rows = output.format != "text";
+  TW_RETURN_IF_ERROR(check_csv_safe(output.csv_safe, output.format));
   if (rows + arguments.raw + (options.form == report::Form::Counts) > 1)
     return {Errc::InvalidArgument, "--format, -r and -O hist=on: one of them is enough"};
   if (rows) options.form = report::Form::Rows;
   if (arguments.raw) options.form = report::Form::Raw;
-  if (arguments.raw && is_output(task.output) && output_is_terminal())
+  if (arguments.raw && is_output(output.path) && output_is_terminal())
     return {Errc::InvalidArgument, "-r: entries are binary; not written to a terminal"};
   const bool to_terminal =
-      arguments.color == "auto" && is_output(task.output) && output_has_color();
+      arguments.color == "auto" && is_output(output.path) && output_has_color();
   options.columns.color = to_terminal || arguments.color == "always";
-  options.column_heads = !task.no_heading;
+  options.column_heads = !arguments.task.no_heading;
   return {};
 }
 
@@ -129,11 +130,12 @@ Result<int> report_events(ReportArguments& arguments) {
     fmt::print("{}", hooks::list_hook_groups(groups));
     return static_cast<int>(kOk);
   }
-  TW_ASSIGN_OR_RETURN(report::ReportOptions options, parse_report_words(arguments.words));
+  TW_ASSIGN_OR_RETURN(report::ReportOptions options,
+                      trace::parse_report_words(arguments.words, hooks_of_own_groups));
   TW_RETURN_IF_ERROR(choose_form(arguments, options));
   options.common_work = arguments.template_work * 1'000'000;
   arguments.task.has_templates = !arguments.templates.empty();
-  arguments.task.hint = hook_hint(arguments.words.hooks);
+  arguments.output.hint = trace::hook_hint(arguments.words.hooks);
   report::Templates templates;
   TW_RETURN_IF_ERROR(load(arguments, templates));
   if (arguments.list) {
@@ -147,7 +149,7 @@ Result<int> report_events(ReportArguments& arguments) {
                 (log.ok() ? "there is no " + printable(*log) : log.error().message)};
   }
   TW_RETURN_IF_ERROR(spares_inputs(arguments));
-  return run_report(arguments.task, templates, options);
+  return run_report(arguments.task, arguments.output, templates, options);
 }
 
 void add_sources(OptionTable& table, ReportArguments& arguments) {
@@ -185,19 +187,20 @@ void add_sources(OptionTable& table, ReportArguments& arguments) {
 }
 
 void add_forms(OptionTable& table, ReportArguments& arguments) {
-  ReportTask& task = arguments.task;
+  trace::ReportTask& task = arguments.task;
+  ReportOutput& output = arguments.output;
   table.add({
       {.names = "-m,--merge", .to = &task.merge, .what = "one report of all files, by time"},
       {.names = "-h,--no-heading", .to = &task.no_heading, .what = "no heading"},
       {.names = "-r,--raw", .to = &arguments.raw, .what = "stored entries instead of text"},
       {.names = "--format",
-       .to = &task.format,
+       .to = &output.format,
        .value = "NAME",
        .what = "jsonl or csv: an event a line, for programs; text is for people",
        .otherwise = "text",
        .choices = {"text", "jsonl", "csv"}},
   });
-  add_csv_safe(table, task.csv_safe);
+  add_csv_safe(table, output.csv_safe);
   table.add({
       {.names = "--template-work",
        .to = &arguments.template_work,
@@ -217,12 +220,12 @@ void add_forms(OptionTable& table, ReportArguments& arguments) {
        .otherwise = "auto",
        .choices = {"auto", "always", "never"}},
       {.names = "-o,--output",
-       .to = &task.output,
+       .to = &output.path,
        .value = "FILE",
        .what = "where to; - is standard output",
        .otherwise = "-",
        .completes = Completes::File},
-      {.names = "-v,--verbose", .to = &task.verbose, .what = "name the files that are opened"},
+      {.names = "-v,--verbose", .to = &output.verbose, .what = "name the files that are opened"},
       {.names = "-M",
        .to = Refused{"there is no lightweight memory trace"},
        .hidden = true},

@@ -1,272 +1,82 @@
 #include "cli/report_run.h"
 
-#include <memory>
 #include <optional>
-#include <span>
-#include <set>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/command_work.h"
 #include "cli/interrupt.h"
-#include "cli/report_follow.h"
-#include "filter/merge.h"
+#include "cli/trace_files.h"
 #include "render/report_rows.h"
-#include "trace/lost_events.h"
-#include "trace/lost_files.h"
 
 namespace tracewell::cli {
 namespace {
 
-/// 0 = not known.
-uint32_t number_fact(const Catalog& catalog, std::string_view key) {
-  return static_cast<uint32_t>(parse_number(log_fact(catalog, key)).value_or(0));
-}
-
-class ReportRun {
+class Listener final : public trace::ReportListener {
  public:
-  ReportRun(const ReportTask& task, const report::Templates& templates,
-            const report::ReportOptions& options, OutputFile output)
-      : task_(task),
-        templates_(templates),
-        options_(options),
-        output_(std::move(output)),
-        rows_(output_, task.format == "jsonl", task.csv_safe) {
-    // Files that are reported one after the other are strangers to each other.
-    options_.once = options_.once && task.merge;
-    options_.stop = [] { return interrupted() != 0; };
-  }
+  Listener(const ReportOutput& wanted, OutputFile& output)
+      : wanted_(wanted),
+        output_(output),
+        rows_(output, wanted.format == "jsonl", wanted.csv_safe) {}
 
-  Result<int> all();
+  Status begin_rows() { return rows_.begin(); }
+  /// What the last such file ends with, if it is alone.
+  int not_opened() const { return not_opened_; }
+  int not_read() const { return not_read_; }
 
  private:
-  Status part(std::span<ReportLog> logs, std::span<formats::HooklogFollow* const> follows);
-  Status follow_files();
-  Status read_files();
-  Status events(report::Report& report, std::span<ReportLog> logs, filter::Merge& merge,
-                std::span<formats::HooklogFollow* const> follows);
-  Status round(report::Report& report, filter::Merge& merge, std::span<ReportLog> logs);
-  void add_logs(report::Report& report, std::span<ReportLog> logs);
-  void note_stop(const ReportLog& log);
-  bool is_stopped(const hooks::LogName& name) const;
-  void begin(report::Report& report, std::span<ReportLog> logs, std::optional<int64_t> first_ns);
-  void tell_damage(report::Report& report, const ReportLog& log);
-  /// Some events are left out: losses may be, and what was lost may be of the others.
-  bool chooses() const {
-    return !options_.filter.everything() || options_.from_ns || options_.to_ns;
+  Status write(std::string_view text) override { return output_.write(text); }
+  Status put(const report::ReportRow& row) override { return rows_.put(row); }
+  Status flush() override { return output_.flush(); }
+  void opens(const std::string& path) override {
+    if (wanted_.verbose) fmt::print(stderr, "{}\n", printable(path));
+  }
+  void not_opened(const Error& why) override { not_opened_ = fail(why); }
+  void not_read(const Error& why) override { not_read_ = fail(why); }
+  void part_begins() override { guard_.emplace(); }
+  void part_ends() override { guard_.reset(); }
+  void stopped_by_template(const trace::ReportLog& log) override {
+    fmt::print(stderr,
+               "tracewell: {}: a template ends the report here ($STOP): for {}; logs of other "
+               "users are reported on\n",
+               printable(log.path),
+               log.owner ? "all logs of " + user_name(*log.owner)
+                         : "this log, whose owner is not known");
+  }
+  void read(const trace::ReportLog& log, const trace::LostEvents* lost) override {
+    tell_problems(log.trace, log.path);
+    if (lost != nullptr) tell_lost_events(*lost, log.path);
   }
 
-  const ReportTask& task_;
-  const report::Templates& templates_;
-  report::ReportOptions options_;
-  OutputFile output_;
+  const ReportOutput& wanted_;
+  OutputFile& output_;
   render::ReportRows rows_;
-  std::vector<trace::LostEvents> lost_;  // by log
-  bool begun_ = false;  // of the part that is at work
-  bool several_owners_ = false;  // of all files, or of those that are merged
-  std::set<uint32_t> stopped_;   // owners of whose logs nothing more is printed
-  bool damaged_ = false;
-  int not_opened_ = kOk, not_read_ = kOk;  // what the last such file ends with, if it is alone
-  size_t opened_ = 0;
-  uint64_t printed_ = 0, parts_ = 0;
+  std::optional<InterruptGuard> guard_;
+  int not_opened_ = kOk, not_read_ = kOk;
 };
-
-void ReportRun::begin(report::Report& report, std::span<ReportLog> logs,
-                      std::optional<int64_t> first_ns) {
-  if (std::exchange(begun_, true)) return;
-  const std::string between = parts_++ == 0 ? "" : "\n";
-  if (several_owners_ && logs.size() > 1) {
-    for (size_t i = 0; i < logs.size(); ++i) logs[i].times_from_ns = report.began_ns(i);
-    first_ns.reset();
-  } else if (const auto began = report.began_ns(0)) {
-    first_ns = began;
-  }
-  report.begin(task_.no_heading ? std::string() : between + report_heading(logs, first_ns));
-}
-
-/// A template said $STOP at an event of this log.
-void ReportRun::note_stop(const ReportLog& log) {
-  if (log.owner) stopped_.insert(*log.owner);
-  if (!several_owners_) return;
-  fmt::print(stderr,
-             "tracewell: {}: a template ends the report here ($STOP): for {}; logs of other users "
-             "are reported on\n",
-             printable(log.path),
-             log.owner ? "all logs of " + user_name(*log.owner)
-                       : "this log, whose owner is not known");
-}
-
-/// Of a file that was not opened yet.
-bool ReportRun::is_stopped(const hooks::LogName& name) const {
-  if (stopped_.empty()) return false;
-  const auto owner = hooks::owner_of_log(name);
-  return owner && stopped_.contains(*owner);
-}
-
-/// All that there is for now.
-Status ReportRun::round(report::Report& report, filter::Merge& merge,
-                        std::span<ReportLog> logs) {
-  filter::Merge::Item item;
-  while (!report.stopped() && merge.next(item)) {
-    // Its source is asked for a thousand events at once, and a template may take long for each.
-    if (interrupted() != 0) return {Errc::Io, "interrupted"};
-    if (!begun_) begin(report, logs, item.event->time_ns);
-    if (report.stopped(item.source)) continue;
-    lost_[item.source].look_at(*item.event);
-    TW_RETURN_IF_ERROR(report.take(item.source, *item.event));
-    if (report.stopped(item.source)) note_stop(logs[item.source]);
-  }
-  return {};
-}
-
-Status ReportRun::events(report::Report& report, std::span<ReportLog> logs, filter::Merge& merge,
-                         std::span<formats::HooklogFollow* const> follows) {
-  for (const ReportLog& log : logs) merge.add(*log.source);
-  for (;;) {
-    TW_RETURN_IF_ERROR(round(report, merge, logs));
-    bool over = report.stopped();
-    if (!over) {
-      over = true;
-      for (size_t i = 0; i < follows.size(); ++i)
-        over = over && (follows[i]->over() || report.stopped(i));
-    }
-    if (over) return {};
-    TW_RETURN_IF_ERROR(report.flush());
-    TW_RETURN_IF_ERROR(output_.flush());
-    wait_for_more();
-    for (size_t i = 0; i < follows.size(); ++i) merge.ask_again(i);
-  }
-}
-
-void ReportRun::tell_damage(report::Report& report, const ReportLog& log) {
-  const std::string line = damage_line(log);
-  if (line.empty()) return;
-  report.remark(line);
-  damaged_ = true;
-}
-
-void ReportRun::add_logs(report::Report& report, std::span<ReportLog> logs) {
-  std::vector<std::optional<uint32_t>> owners;
-  for (const ReportLog& log : logs) owners.push_back(log.owner);
-  if (task_.merge || task_.follow) several_owners_ = hooks::are_several(owners);
-  for (size_t i = 0; i < logs.size(); ++i) {
-    const Catalog& catalog = logs[i].source->catalog();
-    report::LogFacts facts;
-    facts.name = logs[i].path;
-    facts.component = log_fact(catalog, "component");
-    facts.cpus = number_fact(catalog, "cpus");
-    facts.traced_cpus = number_fact(catalog, "traced_cpus");
-    report.add_log(catalog, std::move(facts), owners[i]);
-  }
-}
-
-Status ReportRun::part(std::span<ReportLog> logs,
-                       std::span<formats::HooklogFollow* const> follows) {
-  // Not before: to open a file may take long, and nothing of a line is out that a signal could cut.
-  const InterruptGuard guard;
-  report::Report report(
-      templates_, options_, [this](std::string_view text) { return output_.write(text); },
-      [this](const report::ReportRow& row) { return rows_.put(row); });
-  add_logs(report, logs);
-  filter::Merge merge;
-  lost_.assign(logs.size(), {});
-  begun_ = false;
-  const Status written = events(report, logs, merge, follows);
-  begin(report, logs, std::nullopt);
-  // What came before an error is whole, and printed.
-  for (const ReportLog& log : logs) {
-    trace::note_lost_bytes(log.trace.file.get(), *log.trace.problems);
-    tell_damage(report, log);
-  }
-  TW_RETURN_IF_ERROR(report.finish());
-  TW_RETURN_IF_ERROR(output_.flush());  // a signal to come finds no line that it could cut
-  for (size_t i = 0; i < logs.size(); ++i) {
-    tell_problems(logs[i].trace, logs[i].path);
-    if (chooses()) tell_lost_events(lost_[i], logs[i].path);
-  }
-  printed_ += report.printed();
-  TW_RETURN_IF_ERROR(written);
-  for (size_t i = 0; i < logs.size(); ++i) {
-    if (merge.status(i).ok()) continue;
-    Error error = merge.status(i).error();
-    not_read_ = fail(std::move(error).within(logs[i].path));
-  }
-  return {};
-}
-
-Status ReportRun::follow_files() {
-  std::vector<ReportLog> logs;
-  std::vector<formats::HooklogFollow*> follows;
-  for (const auto& [path, found_in] : task_.logs) {
-    if (task_.verbose) fmt::print(stderr, "{}\n", printable(path));
-    auto one = follow_log(path);
-    if (!one.ok()) {
-      not_opened_ = fail(one.error());
-      continue;
-    }
-    logs.push_back(std::move(one->log));
-    follows.push_back(one->follow);
-    ++opened_;
-  }
-  return logs.empty() ? Status() : part(logs, follows);
-}
-
-Status ReportRun::read_files() {
-  std::vector<ReportLog> logs;
-  if (!task_.merge) several_owners_ = hooks::are_several(hooks::owners_of_logs(task_.logs));
-  for (const hooks::LogName& name : task_.logs) {
-    const std::string& path = name.path;
-    if (is_stopped(name)) continue;
-    if (task_.verbose) fmt::print(stderr, "{}\n", printable(path));
-    auto log = open_report_log(name, task_.input);
-    if (!log.ok()) {
-      not_opened_ = fail(log.error());
-      continue;
-    }
-    if (!task_.has_templates && options_.form == report::Form::Text &&
-        log->has_frames) {
-      not_opened_ = fail({Errc::InvalidArgument,
-                          fmt::format("{} has frames of tracepoints, which templates alone can "
-                                      "tell: -t FILE names them; print shows frames as they are",
-                                      printable(path)), {}});
-      continue;
-    }
-    logs.push_back(*std::move(log));
-    ++opened_;
-    if (task_.merge) continue;
-    TW_RETURN_IF_ERROR(part(logs, {}));
-    logs.clear();
-    if (interrupted() != 0) break;
-  }
-  return logs.empty() ? Status() : part(logs, {});
-}
-
-Result<int> ReportRun::all() {
-  if (options_.form == report::Form::Rows) TW_RETURN_IF_ERROR(rows_.begin());
-  // Files that are not there, or cannot be read, are told; others are reported all the same.
-  const Status done = task_.follow ? follow_files() : read_files();
-  if (!done.ok() && printed_ == 0) return done.error();
-  if (opened_ == 0) return not_opened_;
-  if (not_read_ != kOk && printed_ == 0) return not_read_;
-  TW_RETURN_IF_ERROR(output_.commit());
-  if (!done.ok()) return done.error();
-  if (not_read_ != kOk) return not_read_;
-  if (damaged_) return static_cast<int>(kBadInput);
-  if (not_opened_ != kOk) return static_cast<int>(kNothing);
-  return printed_ == 0 ? nothing("nothing was to be printed" + task_.hint) : static_cast<int>(kOk);
-}
 
 }  // namespace
 
-Result<int> run_report(const ReportTask& task, const report::Templates& templates,
-                       const report::ReportOptions& options) {
-  TW_ASSIGN_OR_RETURN(OutputFile output, OutputFile::create(task.output));
-  return ReportRun(task, templates, options, std::move(output)).all();
+Result<int> run_report(const trace::ReportTask& task, const ReportOutput& wanted,
+                       const report::Templates& templates, const report::ReportOptions& options) {
+  TW_ASSIGN_OR_RETURN(OutputFile output, OutputFile::create(wanted.path));
+  Listener listener(wanted, output);
+  if (options.form == report::Form::Rows) TW_RETURN_IF_ERROR(listener.begin_rows());
+  const auto done = trace::run_report(task, templates, options, command_work(), listener);
+  if (!done.status.ok() && done.printed == 0) return done.status.error();
+  if (done.opened == 0) return listener.not_opened();
+  if (listener.not_read() != kOk && done.printed == 0) return listener.not_read();
+  TW_RETURN_IF_ERROR(output.commit());
+  if (!done.status.ok()) return done.status.error();
+  if (listener.not_read() != kOk) return listener.not_read();
+  if (done.damaged) return static_cast<int>(kBadInput);
+  if (listener.not_opened() != kOk) return static_cast<int>(kNothing);
+  return done.printed == 0 ? nothing("nothing was to be printed" + wanted.hint)
+                           : static_cast<int>(kOk);
 }
 
 }  // namespace tracewell::cli

@@ -1,27 +1,23 @@
-// The work of `tracewell report`: events out of its inputs, through templates, to its output.
+// The output of `tracewell report`: where it goes, what is told beside it, and the exit status.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "base/result.h"
-#include "cli/report_logs.h"
 #include "report/report.h"
+#include "trace/reports/report_run.h"
 
 namespace tracewell::cli {
 
-struct ReportTask {
-  std::vector<hooks::LogName> logs;
-  trace::InputOptions input;  // without a path
-  std::string output = "-";
+struct ReportOutput {
+  std::string path = "-";
   std::string format = "text";
   std::string hint;  // behind what is said where nothing was printed
-  bool has_templates = false;
-  bool merge = false, follow = false, no_heading = false, verbose = false, csv_safe = false;
+  bool csv_safe = false, verbose = false;
 };
 
 /// Returns the exit status.
-Result<int> run_report(const ReportTask& task, const report::Templates& templates,
-                       const report::ReportOptions& options);
+Result<int> run_report(const trace::ReportTask& task, const ReportOutput& output,
+                       const report::Templates& templates, const report::ReportOptions& options);
 
 }  // namespace tracewell::cli

@@ -13,12 +13,12 @@
 #include "base/text_file.h"
 #include "cli/command.h"
 #include "cli/options/option.h"
-#include "cli/report_logs.h"
 #include "cli/terminal.h"
 #include "hooks/control/defaults.h"
 #include "hooks/words/hook_ids.h"
 #include "report/compile.h"
 #include "report/template_update.h"
+#include "trace/reports/report_log.h"
 
 namespace tracewell::cli {
 namespace {
@@ -108,7 +108,7 @@ Result<int> change_templates(const UpdateOptions& options) {
   std::string path = options.templates;
   if (path.empty()) {
     const StateUse use = options.extract.empty() ? StateUse::Write : StateUse::Read;
-    TW_ASSIGN_OR_RETURN(path, default_templates(use));
+    TW_ASSIGN_OR_RETURN(path, trace::default_templates(use));
   }
   if (!options.extract.empty()) return extract(path, options.extract);
   if (options.list.empty())

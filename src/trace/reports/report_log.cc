@@ -1,15 +1,18 @@
-#include "cli/report_logs.h"
+#include "trace/reports/report_log.h"
 
 #include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/paths.h"
 #include "base/text.h"
-#include "cli/command_work.h"
 #include "hooks/control/defaults.h"
+#include "hooks/log/log_use.h"
+#include "hooks/session/writing_session.h"
+#include "trace/selection.h"
 
-namespace tracewell::cli {
+namespace tracewell::trace {
 namespace {
 
 std::string date_text(int64_t ns) {
@@ -37,19 +40,42 @@ std::string_view log_fact(const Catalog& catalog, std::string_view key) {
   return {};
 }
 
-Result<ReportLog> open_report_log(const hooks::LogName& name, trace::InputOptions options) {
+Result<ReportLog> open_report_log(const hooks::LogName& name, InputOptions options,
+                                  const Work& work) {
   ReportLog log;
   options.path = log.path = name.path;
   options.found_in = name.found_in;
-  TW_ASSIGN_OR_RETURN(log.trace, trace::open_trace(options, command_work()));
+  TW_ASSIGN_OR_RETURN(log.trace, open_trace(options, work));
   const bool in_folder = log.trace.format && log.trace.format->name == "hooklog" && log.path != "-";
   log.owner = hooks::owner_of_open_log(log.trace.file.get(), in_folder,
                                        log.trace.source->folder());
   log.has_frames = log.trace.source->frames() != nullptr;
   TW_ASSIGN_OR_RETURN(log.source,
-                      trace::select_events(std::move(log.trace.source), {}, *log.trace.problems,
-                                           options.strict, "reporting", command_work()));
+                      select_events(std::move(log.trace.source), {}, *log.trace.problems,
+                                    options.strict, "reporting", work));
   return log;
+}
+
+Result<FollowedLog> follow_log(const std::string& path, const Work& work) {
+  FollowedLog out;
+  out.log.path = path;
+  out.log.trace.problems = std::make_unique<ProblemLog>();
+  out.log.trace.format = formats::find_format("hooklog");
+  const std::string folder = hooks::log_path(path);
+  if (is_surely_missing(folder))
+    return {Errc::Io, printable(path) + ": there is no such log (yet): `trace` makes it"};
+  if (is_there(folder) && !is_folder(folder))
+    return {Errc::Unsupported, printable(path) + ": only logs of trace hooks can be followed"};
+  if (is_surely_missing(folder + "/metadata"))
+    return {Errc::Io,
+            printable(path) + " is a folder, and no log: that would have a file 'metadata'"};
+  auto session = hooks::session_of_log(folder, work.stop);
+  TW_ASSIGN_OR_RETURN(auto follow, formats::HooklogFollow::open(folder, std::move(session),
+                                                                *out.log.trace.problems));
+  out.follow = follow.get();
+  out.log.source = std::move(follow);
+  out.log.owner = hooks::owner_of_open_log(nullptr, true, out.follow->folder());
+  return out;
 }
 
 std::string report_heading(std::span<const ReportLog> logs, std::optional<int64_t> first_ns) {
@@ -90,4 +116,4 @@ std::string damage_line(const ReportLog& log) {
                      printable(first->text), more);
 }
 
-}  // namespace tracewell::cli
+}  // namespace tracewell::trace
