@@ -31,8 +31,29 @@ std::string_view errc_name(Errc code) {
   return "unknown";
 }
 
+namespace {
+
+constexpr std::string_view kBehindContext = ": ";
+
+}  // namespace
+
+std::string_view Error::stable_code() const { return failure.empty() ? errc_name(code) : failure; }
+
+std::vector<std::string_view> Error::causes() const {
+  std::vector<std::string_view> out;
+  std::string_view rest = message;
+  for (auto bytes = contexts.rbegin(); bytes != contexts.rend(); ++bytes) {
+    if (rest.size() < *bytes + kBehindContext.size()) break;
+    out.push_back(rest.substr(0, *bytes));
+    rest.remove_prefix(*bytes + kBehindContext.size());
+  }
+  out.push_back(rest);
+  return out;
+}
+
 Error Error::within(std::string_view context) && {
-  message = fmt::format("{}: {}", context, message);
+  message = fmt::format("{}{}{}", context, kBehindContext, message);
+  contexts.push_back(static_cast<uint32_t>(context.size()));
   return std::move(*this);
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/check.h"
 
@@ -30,11 +31,38 @@ enum class Errc : uint8_t {
 
 std::string_view errc_name(Errc code);
 
+/// Failures that programs tell apart: stable codes. A code is never given another meaning.
+namespace failures {
+inline constexpr std::string_view kNotATrace = "not-a-trace";  // of no format that is read
+inline constexpr std::string_view kNoSuchFormat = "no-such-format";
+inline constexpr std::string_view kNotSteps = "not-steps";  // no trace of executed instructions
+inline constexpr std::string_view kNoSteps = "no-steps";    // one that has none
+inline constexpr std::string_view kNoSuchStep = "no-such-step";
+inline constexpr std::string_view kNoSuchThread = "no-such-thread";
+inline constexpr std::string_view kNoSuchRegister = "no-such-register";
+inline constexpr std::string_view kNoSuchName = "no-such-name";  // of code or data, in images
+inline constexpr std::string_view kSeveralOfThatName = "several-of-that-name";
+inline constexpr std::string_view kNotAnAddress = "not-an-address";
+inline constexpr std::string_view kEmptyRange = "empty-range";
+inline constexpr std::string_view kIndexDamaged = "index-damaged";
+inline constexpr std::string_view kNotComparable = "not-comparable";
+}  // namespace failures
+
 /// What went wrong, where, and (in `message`) what to do about it.
 struct Error {
   Errc code = Errc::InvalidArgument;
   std::string message;
-  std::optional<uint64_t> offset;  // byte offset in the input, where there is one
+  std::optional<uint64_t> offset = {};  // byte offset in the input, where there is one
+  /// Which failure this is, for programs that tell some apart: one of `failures`. Empty: any other;
+  /// then `code` is all that is to be told.
+  std::string_view failure = {};
+  std::vector<uint32_t> contexts = {};  // bytes of each that within() gave, the first one first
+
+  /// Stable, in kebab-case: `failure`, or else errc_name().
+  std::string_view stable_code() const;
+  /// What was being done, the outermost first, and last what went wrong: parts of `message`, which
+  /// must not have been changed since.
+  std::vector<std::string_view> causes() const;
 
   /// Prefixes the message with what was being done: "frame 12: register block is cut".
   Error within(std::string_view context) &&;
@@ -51,7 +79,8 @@ class [[nodiscard]] Result {
  public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
-  Result(Errc code, std::string message) : Result(Error{code, std::move(message), {}}) {}
+  Result(Errc code, std::string message, std::string_view failure = {})
+      : Result(Error{code, std::move(message), {}, failure}) {}
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -80,7 +109,8 @@ class [[nodiscard]] Result<void> {
  public:
   Result() = default;
   Result(Error error) : error_(std::move(error)) {}
-  Result(Errc code, std::string message) : error_(Error{code, std::move(message), {}}) {}
+  Result(Errc code, std::string message, std::string_view failure = {})
+      : error_(Error{code, std::move(message), {}, failure}) {}
 
   bool ok() const { return !error_; }
   explicit operator bool() const { return ok(); }

@@ -51,27 +51,35 @@ namespace {
 Error why_no_trace(const std::shared_ptr<InputFile>& shared) {
   const InputFile& file = *shared;
   std::string out = fmt::format("{} is not a trace: ", file.path());
-  if (file.bytes().empty()) return {Errc::Unsupported, out + "it is empty", {}};
+  if (file.bytes().empty())
+    return {Errc::Unsupported, out + "it is empty", {}, failures::kNotATrace};
   if (as_text(file.bytes()).starts_with("/* CTF "))
     return {Errc::Unsupported,
             out + "it is a CTF trace's, but not of one of trace hooks (what GDB's tsave -ctf "
-                  "writes is not read; use tsave)", {}};
+                  "writes is not read; use tsave)",
+            {},
+            failures::kNotATrace};
   const Format* const named = find_format_for_path(file.path());
   if (named && named->open) {
     out += fmt::format("its name says {}, and it does not begin like one", named->name);
-    if (named->binary) return {Errc::Unsupported, out, {}};
+    if (named->binary) return {Errc::Unsupported, out, {}, failures::kNotATrace};
     ProblemLog untold;
     if (auto tried = named->open(shared, {}, untold); !tried.ok())
       return std::move(tried).error().within(file.path());
     return {Errc::Unsupported,
-            out + fmt::format("; --input-format {} reads it nevertheless", named->name), {}};
+            out + fmt::format("; --input-format {} reads it nevertheless", named->name),
+            {},
+            failures::kNotATrace};
   }
   out += named ? fmt::format("{} is written and not read", named->name)
                : std::string("it does not begin like one");
   std::string names;
   for (const Format* format : formats())
     if (format->open) names += (names.empty() ? "" : ", ") + std::string(format->name);
-  return {Errc::Unsupported, out + fmt::format("; formats that are read: {}", names), {}};
+  return {Errc::Unsupported,
+          out + fmt::format("; formats that are read: {}", names),
+          {},
+          failures::kNotATrace};
 }
 
 }  // namespace
@@ -83,7 +91,8 @@ Result<const Format*> find_or_sniff(const std::shared_ptr<InputFile>& file,
                              ? sniff_format(bytes.subspan(0, std::min(bytes.size(), kSniffBytes)))
                              : find_format(format_name);
   if (!format && !format_name.empty())
-    return Error{Errc::InvalidArgument, fmt::format("there is no format \"{}\"", format_name), {}};
+    return {Errc::InvalidArgument, fmt::format("there is no format \"{}\"", format_name),
+            failures::kNoSuchFormat};
   if (!format) return why_no_trace(file);
   if (!format->open)
     return Error{Errc::Unsupported, fmt::format("format {} cannot be read", format->name), {}};

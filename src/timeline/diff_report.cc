@@ -86,10 +86,12 @@ Result<DiffReport> diff(const DiffSide& a, const DiffSide& b, const DiffOptions&
     return Error{Errc::InvalidArgument,
                  fmt::format("a trace of {} cannot be compared with one of {}", a.catalog.machine,
                              b.catalog.machine),
-                 {}};
+                 {},
+                 failures::kNotComparable};
   for (const std::string& name : options.ignore_registers)
     if (a.catalog.registers.find(name) == nullptr && b.catalog.registers.find(name) == nullptr)
-      return {Errc::InvalidArgument, fmt::format("these traces have no register {}", name)};
+      return {Errc::InvalidArgument, fmt::format("these traces have no register {}", name),
+              failures::kNoSuchRegister};
   DiffOptions bounded = options;
   bounded.window = std::clamp<size_t>(options.window, 16, DiffOptions::kWindowMax);
   DiffReport report;

@@ -51,7 +51,7 @@ Result<std::unique_ptr<StepStore>> StepStore::read(Source& source, const Work& w
     TW_ASSIGN_OR_RETURN(const bool more, source.next(*batch));
     if (!more) break;
     if (!std::ranges::all_of(batch->events(), is_of_steps))
-      return {Errc::Unsupported, "not a trace of executed instructions"};
+      return {Errc::Unsupported, "not a trace of executed instructions", failures::kNotSteps};
     if (has_wide_values(*batch)) {
       for (const Event& event : batch->events())
         add(*data, data->small_events.emplace_back(small_event(event, data->small_values)), met);

@@ -130,7 +130,8 @@ std::unique_ptr<Source> observed(std::unique_ptr<Source> source,
 Status check_range(uint64_t from, uint64_t to) {
   if (from <= to) return {};
   return {Errc::InvalidArgument,
-          fmt::format("--from {} is behind --to {}: nothing is between them", from, to)};
+          fmt::format("--from {} is behind --to {}: nothing is between them", from, to),
+          failures::kEmptyRange};
 }
 
 std::string why_nothing(const SelectionOptions& selection, std::string_view more) {

@@ -29,14 +29,16 @@ Result<GivenPlace> find_name(std::string_view text, const AddressNames& names) {
   if (places.empty())
     return {Errc::InvalidArgument,
             fmt::format("the images have nothing that is called {}{}", printable(name),
-                        hex_hint(name))};
+                        hex_hint(name)),
+            failures::kNoSuchName};
   if (places.size() > 1) {
     std::string all;
     for (size_t i = 0; i < std::min(places.size(), kPlacesNamed); ++i)
       all += fmt::format("{}{:#x}", i == 0 ? "" : ", ", places[i].address);
     return {Errc::InvalidArgument,
             fmt::format("{} places are called {}: {}{}; give an address", places.size(),
-                        printable(name), all, places.size() > kPlacesNamed ? ", …" : "")};
+                        printable(name), all, places.size() > kPlacesNamed ? ", …" : ""),
+            failures::kSeveralOfThatName};
   }
   const symbols::NamedPlace& found = places.front();
   return GivenPlace{found.address + offset, std::nullopt,
@@ -62,7 +64,8 @@ Result<GivenPlace> parse_place(std::string_view what, std::string_view text,
     if (hint.empty() && !bad_size && !first.empty())
       hint = "; names of places come from --image FILE[@BASE]";
     return {Errc::InvalidArgument,
-            fmt::format("{} {}: wanted is ADDR or ADDR,LEN{}", what, printable(text), hint)};
+            fmt::format("{} {}: wanted is ADDR or ADDR,LEN{}", what, printable(text), hint),
+            failures::kNotAnAddress};
   }
   GivenPlace out;
   if (number) {
@@ -71,13 +74,16 @@ Result<GivenPlace> parse_place(std::string_view what, std::string_view text,
     auto found = find_name(first, names);
     if (!found)
       return {Errc::InvalidArgument,
-              fmt::format("{} {}: {}", what, printable(text), found.error().message)};
+              fmt::format("{} {}: {}", what, printable(text), found.error().message),
+              found.error().failure};
     out = *found;
   }
   out.size_bytes = size;
   if (address_bytes < 8 && out.last(1) >> (8 * address_bytes) != 0)
-    return {Errc::InvalidArgument, fmt::format("{} {}: the addresses of this trace have {} bits",
-                                               what, printable(text), 8 * address_bytes)};
+    return {Errc::InvalidArgument,
+            fmt::format("{} {}: the addresses of this trace have {} bits", what, printable(text),
+                        8 * address_bytes),
+            failures::kNotAnAddress};
   return out;
 }
 

@@ -116,8 +116,8 @@ Result<NamedRegister> register_by_name(const Catalog& catalog, const RegisterSta
   const std::string small = in_small_letters(bare);
   if (auto found = vector_of_halves(catalog, state, small)) return *std::move(found);
   if (auto found = flag_of(catalog, state, small)) return *std::move(found);
-  return Error{Errc::InvalidArgument,
-               fmt::format("this trace has no register {}", printable(name)), {}};
+  return {Errc::InvalidArgument, fmt::format("this trace has no register {}", printable(name)),
+          failures::kNoSuchRegister};
 }
 
 Result<uint64_t> relative_address(const Catalog& catalog, const RegisterState& state,

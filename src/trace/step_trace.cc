@@ -76,33 +76,40 @@ Status check_thread(const StepTrace& trace, uint64_t tid) {
   const std::vector<uint64_t> all = trace.timeline->threads();
   if (std::ranges::find(all, tid) != all.end()) return {};
   if (all.empty())
-    return {Errc::InvalidArgument, "the trace does not say which threads there were"};
+    return {Errc::InvalidArgument, "the trace does not say which threads there were",
+            failures::kNoSuchThread};
   std::string names;
   for (size_t i = 0; i < std::min(all.size(), kThreadsNamed); ++i)
     names += fmt::format("{}{}", i == 0 ? "" : ", ", all[i]);
   if (all.size() > kThreadsNamed) names += fmt::format(" and {} more", all.size() - kThreadsNamed);
-  return {Errc::InvalidArgument, fmt::format("there is no thread {}; there {} {}", tid,
-                                             all.size() == 1 ? "is" : "are", names)};
+  return {Errc::InvalidArgument,
+          fmt::format("there is no thread {}; there {} {}", tid, all.size() == 1 ? "is" : "are",
+                      names),
+          failures::kNoSuchThread};
 }
 
 Status check_steps(const StepTrace& trace, uint64_t from, uint64_t to) {
   TW_RETURN_IF_ERROR(check_range(from, to));
   const uint64_t count = trace.timeline->steps();
-  if (count == 0) return {Errc::NotFound, "the trace has no steps"};
+  if (count == 0) return {Errc::NotFound, "the trace has no steps", failures::kNoSteps};
   if (from < count) return {};
-  return {Errc::NotFound, fmt::format("--from {} is behind the last step, {}", from, count - 1)};
+  return {Errc::NotFound, fmt::format("--from {} is behind the last step, {}", from, count - 1),
+          failures::kNoSuchStep};
 }
 
 Result<machine::RegisterPlace> named_register(const Catalog& catalog, std::string_view name) {
   const std::string_view bare = name.substr(name.starts_with('$') ? 1 : 0);
   if (auto place = machine::find_register(catalog.registers, bare)) return *std::move(place);
-  return {Errc::InvalidArgument, fmt::format("this trace has no register {}", printable(name))};
+  return {Errc::InvalidArgument, fmt::format("this trace has no register {}", printable(name)),
+          failures::kNoSuchRegister};
 }
 
 Status StepTrace::answers_hold() const {
   if (!timeline->damaged()) return {};
-  return {Errc::Corrupt, "the index is damaged, and the trace could not be read again to make it "
-                         "anew: do not rely on these answers"};
+  return {Errc::Corrupt,
+          "the index is damaged, and the trace could not be read again to make it anew: do not "
+          "rely on these answers",
+          failures::kIndexDamaged};
 }
 
 }  // namespace tracewell::trace

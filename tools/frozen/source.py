@@ -93,6 +93,20 @@ def problems(source, unseen):
                     yield kind, text
 
 
+def error_codes(source, unseen):
+    """Stable codes of errors: those of base/result.h, and names of Errc."""
+    for path, pattern in (("base/result.h", r'= "([a-z-]+)";'),
+                          ("base/result.cc", r'case Errc::\w+: return "([a-z-]+)";')):
+        file = source.root / "src" / path
+        if not file.exists():
+            continue
+        codes = re.findall(pattern, file.read_text(encoding="utf-8"))
+        if not codes:
+            unseen(f"error-code: none in {path}")
+        for code in codes:
+            yield "error-code", code
+
+
 _KEY_IN_TEXT = re.compile(r'\\"([a-z][a-z0-9_]*)\\":')
 
 
@@ -376,8 +390,8 @@ def _script_variables(text):
                   | set(re.findall(r"\$\{([A-Z][A-Z_]{2,}):[-=?]", text)) - _OF_SHELL)
 
 
-ALL = [problems, json_keys, tables, arrays, environment, extras, files, file_names, lines, facts,
-       settings, headers, scripts]
+ALL = [problems, error_codes, json_keys, tables, arrays, environment, extras, files, file_names,
+       lines, facts, settings, headers, scripts]
 
 
 def names(root, unseen):

@@ -43,7 +43,8 @@ Result<NumberRange> parse_number_range(std::string_view text) {
   const bool empty = out.is_signed
                          ? static_cast<int64_t>(out.low) > static_cast<int64_t>(out.last)
                          : out.low > out.last;
-  if (empty || too_large) return {Errc::InvalidArgument, "nothing is in this range"};
+  if (empty || too_large)
+    return {Errc::InvalidArgument, "nothing is in this range", failures::kEmptyRange};
   return out;
 }
 

@@ -14,7 +14,8 @@ Result<Moment> Moment::open(const StepTrace& trace, uint64_t step, std::optional
   const uint64_t count = trace.timeline->steps();
   if (step > count || count == 0)
     return {Errc::InvalidArgument,
-            fmt::format("there is no step {}: the trace has {}", step, count)};
+            fmt::format("there is no step {}: the trace has {}", step, count),
+            failures::kNoSuchStep};
   TW_ASSIGN_OR_RETURN(StepReader reader, trace.reader());
   Moment out(trace, std::move(reader), work);
   out.number_ = step;
