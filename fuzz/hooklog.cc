@@ -1,7 +1,7 @@
 // Stream files of trace hooks: walk, write as something else; the same bytes as a ring, and as
 // metadata.
 #include "format_fuzz.h"
-#include "formats/hooklog.h"
+#include "formats/hooklog/metadata.h"
 #include "formats/hooklog/packets.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

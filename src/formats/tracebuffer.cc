@@ -3,11 +3,8 @@
 // What is odd about it: whoever wrote it may have been killed between any two instructions, and may
 // also be writing still. Frames are published one by one (ring/layout.h), so those that are counted
 // are whole; in a circular buffer that is in use, they may be gone by the time they are read.
-#include "formats/tracebuffer.h"
-
+#include "base/text.h"
 #include "formats/format.h"
-#include "formats/tfile/description.h"
-#include "formats/tfile/trailer.h"
 #include "formats/tracebuffer/reader.h"
 #include "formats/tracebuffer/walker.h"
 #include "ring/layout.h"
@@ -20,20 +17,6 @@ constexpr std::string_view kExtensions[] = {"twb"};
 bool sniff(Bytes head) {
   return as_text(head).starts_with({ring::kMagic, sizeof ring::kMagic});
 }
-
-}  // namespace
-
-std::vector<uint8_t> tracebuffer_description(const Catalog& catalog) {
-  const std::string text = render_tfile_description(catalog);
-  std::vector<uint8_t> out(text.begin(), text.end());
-  TfileTrailerWriter trailer;
-  trailer.begin(catalog, text);
-  const std::vector<uint8_t> more = trailer.render();
-  out.insert(out.end(), more.begin(), more.end());
-  return out;
-}
-
-namespace {
 
 Result<std::unique_ptr<Source>> open_tracebuffer(std::shared_ptr<InputFile> file,
                                                  const OpenOptions& options,

@@ -8,7 +8,7 @@
 #include "base/owners.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "formats/hooklog.h"
+#include "formats/hooklog/metadata.h"
 #include "timeline/timeline.h"
 #include "trace/lost_files.h"
 #include "trace/spool.h"

@@ -10,7 +10,7 @@
 #include <map>
 #include <thread>
 
-#include "formats/hooklog.h"
+#include "formats/hooklog/metadata.h"
 #include "hooks/rings/dead_rings.h"
 #include "hooks/rings/ring_file.h"
 #include "hooks/session/collector.h"

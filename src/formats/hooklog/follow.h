@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/folder.h"
-#include "formats/hooklog.h"
+#include "formats/hooklog/metadata.h"
 #include "formats/hooklog/programs.h"
 #include "formats/hooklog/stream.h"
 #include "model/stream.h"

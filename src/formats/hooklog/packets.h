@@ -17,7 +17,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
-#include "formats/hooklog.h"
+#include "formats/hooklog/metadata.h"
 #include "model/problem.h"
 
 namespace tracewell::formats {

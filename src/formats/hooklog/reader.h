@@ -11,7 +11,7 @@
 
 #include "base/folder.h"
 #include "formats/format.h"
-#include "formats/hooklog.h"
+#include "formats/hooklog/metadata.h"
 #include "formats/hooklog/programs.h"
 #include "formats/hooklog/stream.h"
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "formats/steps/shown_rows.h"
+#include "formats/steps/shown_row.h"
 #include "model/batch.h"
 
 namespace tracewell::formats {

@@ -31,22 +31,6 @@ std::span<const Step::RegisterChange> changes(const RegisterLayout& layout,
 
 }  // namespace
 
-void ShownRow::clear() {
-  seq = tid = pc = 0;
-  opcode.clear();
-  note.clear();
-  values.clear();
-  pieces.clear();
-  bytes.clear();
-  incomplete = false;
-}
-
-size_t ShownRow::add_bytes(Bytes more) {
-  const size_t at = bytes.size();
-  bytes.insert(bytes.end(), more.begin(), more.end());
-  return at;
-}
-
 void ShownRows::gap(std::string_view why, bool registers_known) {
   if (gap_rows_++ == 0) gap_why_ = why;
   if (!registers_known) forget();

@@ -9,37 +9,11 @@
 #include <vector>
 
 #include "formats/steps/memory_pieces.h"
+#include "formats/steps/shown_row.h"
 #include "model/batch.h"
 #include "model/registers.h"
 
 namespace tracewell::formats {
-
-/// One row, with everything that it owns. Meant to be used again and again.
-struct ShownRow {
-  struct Value {
-    static constexpr size_t kUnknown = SIZE_MAX;
-    uint32_t index;  // into the register layout
-    size_t at;       // into `bytes`, as many as the register has; kUnknown = shown, but unreadable
-  };
-  struct Piece {
-    Step::MemoryAccess::Kind kind;
-    uint64_t address;
-    size_t at;  // into `bytes`
-    uint32_t size;
-  };
-  uint64_t seq = 0;
-  uint64_t tid = 0;
-  uint64_t pc = 0;
-  std::vector<uint8_t> opcode;
-  std::string note;  // to stand before the step; empty = none
-  bool incomplete = false;  // there are accesses that are not among the pieces
-  std::vector<Value> values;
-  std::vector<Piece> pieces;
-  std::vector<uint8_t> bytes;
-
-  void clear();
-  size_t add_bytes(Bytes more);
-};
 
 /// Where the accesses of an instruction stand: in its own row, or, as what happened since the row
 /// before, in the next one.

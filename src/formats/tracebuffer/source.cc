@@ -9,7 +9,7 @@
 #include "formats/tfile/description.h"
 #include "formats/tfile/points.h"
 #include "formats/tfile/trailer.h"
-#include "formats/tracebuffer.h"
+#include "formats/tracebuffer/description.h"
 #include "machine/tdesc.h"
 #include "rsp/frames.h"
 

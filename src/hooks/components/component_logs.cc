@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/text.h"
-#include "formats/hooklog.h"
+#include "formats/hooklog/metadata.h"
 #include "hooks/components/components.h"
 #include "hooks/words/hook_ids.h"
 

@@ -13,7 +13,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "formats/format.h"
-#include "formats/tracebuffer.h"
+#include "formats/tracebuffer/description.h"
 #include "hooks/control/control.h"
 #include "server/buffers/left_buffers.h"
 #include "server/guardian.h"

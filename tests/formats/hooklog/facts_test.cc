@@ -1,7 +1,7 @@
 // What the metadata of a log of trace hooks says: its first setting, its last, none.
 #include <gtest/gtest.h>
 
-#include "formats/hooklog.h"
+#include "formats/hooklog/metadata.h"
 
 namespace tracewell::formats {
 namespace {
