@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "hooks/rings/dead_rings.h"
+#include "hooks/rings/dead_ring.h"
 
 namespace tracewell::hooks {
 

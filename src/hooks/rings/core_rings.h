@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
-#include "hooks/rings/dead_rings.h"
+#include "hooks/rings/dead_ring.h"
 
 namespace tracewell::hooks {
 

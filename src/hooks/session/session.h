@@ -11,6 +11,7 @@
 #include "hooks/control/control.h"
 #include "hooks/control/defaults.h"
 #include "hooks/log/log_folder.h"
+#include "hooks/session/rest.h"
 
 namespace tracewell::hooks {
 
@@ -52,8 +53,6 @@ Result<std::string> default_log(StateUse use = StateUse::Read);
 Status start_session(Control& control, const SessionOptions& options);
 /// NotFound when no session runs on the channel.
 Status switch_tracing(Control& control, unsigned channel, bool on);
-/// What is in buffers when a session ends.
-enum class Rest : uint8_t { Kept, Discarded };
 /// Asked again and again while others are waited for: shall that end?
 using GivesUp = std::function<bool()>;
 /// Ends the session; its log is complete then, and says how many hooks were discarded. It waits for

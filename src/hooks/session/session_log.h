@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "hooks/control/control.h"
 #include "hooks/log/log_folder.h"
-#include "hooks/session/session.h"
+#include "hooks/session/rest.h"
 
 namespace tracewell::hooks {
 
