@@ -23,10 +23,22 @@ using Severity = Problem::Severity;
 constexpr uint64_t kSearchedMax = 256 << 20;
 constexpr uint8_t kMagicBytes[] = {0xc1, 0x1f, 0xfc, 0xc1};
 
-bool is_cut_head(Bytes rest) {
+bool is_packet_magic(Bytes rest) {
   const size_t known = std::min(rest.size(), std::size(kMagicBytes));
-  return rest.size() < TRACEWELL_PACKET_HEAD &&
-         std::equal(rest.begin(), rest.begin() + static_cast<ptrdiff_t>(known), kMagicBytes);
+  return std::equal(rest.begin(), rest.begin() + static_cast<ptrdiff_t>(known), kMagicBytes);
+}
+
+bool is_cut_head(Bytes rest) {
+  return rest.size() < TRACEWELL_PACKET_HEAD && is_packet_magic(rest);
+}
+
+/// Of a packet of a release to come: its stream class. (Larger numbers are damage.) 0: it is none.
+uint64_t later_class(Bytes bytes) {
+  constexpr size_t kClassAt = offsetof(tracewell_packet, stream_id);
+  constexpr uint64_t kClassMax = 255;
+  if (bytes.size() < kClassAt + 4 || !is_packet_magic(bytes)) return 0;
+  const uint64_t one = load_uint(bytes.data() + kClassAt, 4, Endian::Little);
+  return one > TRACEWELL_PACKET_STREAM && one <= kClassMax ? one : 0;
 }
 
 struct Slot {
@@ -135,8 +147,14 @@ void HooklogPackets::add_stream_file(std::shared_ptr<InputFile> file, ProblemLog
       cut_heads_.push_back({index, at, bytes.size() - at});
       return;
     }
-    problems.add({at, Severity::Damage, "no-packet",
-                  fmt::format("{}{} bytes are no packet", where(index), next - at)});
+    if (const uint64_t later = later_class(bytes.subspan(at)); later != 0)
+      problems.add({at, Severity::Damage, "packet-version",
+                    fmt::format("{}{} bytes are a packet of stream class {}, which this release "
+                                "does not know",
+                                where(index), next - at, later)});
+    else
+      problems.add({at, Severity::Damage, "no-packet",
+                    fmt::format("{}{} bytes are no packet", where(index), next - at)});
     at = next;
   }
 }

@@ -29,7 +29,9 @@ Result<std::optional<TfileTrailer>> TfileTrailer::find(Bytes file) {
   const Bytes footer = file.subspan(file.size() - kFooterBytes);
   if (std::memcmp(footer.data() + kFooterBytes - 8, kMagic.data(), 8) != 0)
     return std::optional<TfileTrailer>();
-  if (number_at(footer, 0, 4) != kVersion) return broken("its version is not known");
+  if (const uint64_t version = number_at(footer, 0, 4); version != kVersion)
+    return broken(fmt::format("it is of version {}, and this release reads {}; it is not used",
+                              version, kVersion));
   const uint64_t sections = number_at(footer, 4, 4);
   const uint64_t length = number_at(footer, 8);
   if (length > file.size() || length < kFooterBytes) return broken("its length is wrong");

@@ -4,6 +4,10 @@
 #include <cstddef>
 #include <cstring>
 
+#include <fmt/format.h>
+
+#include "ring/layout_1.h"
+
 namespace tracewell::formats {
 
 std::optional<uint32_t> tracebuffer_version(Bytes file) {
@@ -24,7 +28,9 @@ Status TracebufferParts::take_parts(uint32_t version, size_t slot_bytes) {
 Status TracebufferParts::take_header(uint32_t version, size_t slot_bytes) {
   std::memcpy(&header_, file_.data(), sizeof header_);
   if (header_.version != version)
-    return Error{Errc::Unsupported, "a trace buffer of a version that is not known",
+    return Error{Errc::Unsupported,
+                 fmt::format("a trace buffer of version {}, and this release reads {} and {}",
+                             header_.version, ring::version_1::kVersion, ring::kVersion),
                  offsetof(ring::Header, version)};
   if (header_.slot_bytes != slot_bytes)
     return Error{Errc::Corrupt, "the size of its records is wrong",

@@ -241,6 +241,21 @@ TEST(Trace64Notes, OfAShortFileThatHasGrownAreOfNoUse) {
   }
 }
 
+TEST(Trace64Notes, OfOtherVersionsAreRefused) {
+  const std::string bytes = eventful(2, true, 800);
+  const Opened opened(bytes, "trace64");
+  const auto notes = notes_of(opened);
+  ASSERT_TRUE(as_text(notes).starts_with("T64N7"));
+  for (const char version : {'1', '2', '3', '4', '5', '6', '8'}) {
+    auto other = notes;
+    other[4] = static_cast<uint8_t>(version);
+    const Again again(bytes, other, bytes.size());
+    ASSERT_TRUE(again.opened.source) << version;
+    EXPECT_TRUE(again.refused) << version;
+    EXPECT_EQ(told_by(again.opened), told_by(opened)) << version;
+  }
+}
+
 TEST(Trace64Notes, OfSomethingElseAreRefused) {
   const std::string bytes = sample("synthetic_single");
   RandomProgram program(1, false, 1, 0);

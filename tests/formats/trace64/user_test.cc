@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/hex.h"
@@ -403,6 +404,28 @@ TEST(Trace64User, ModulesThatAreCut) {
   Opened opened(head(json) + other + block("C:\\p", 0) + whole + step, "trace64");
   EXPECT_EQ(opened.source->catalog().modules.size(), 3u);
   EXPECT_EQ(opened.problems->count(), 0u);
+}
+
+/// What a release to come says of a step may change what the step means.
+TEST(Trace64User, LaterBlocksAreTold) {
+  const std::string step = full_block(1, {{16, 0x10}}).bytes();
+  const std::string signature(trace64::kOwnSignature);
+  const auto block = [](const std::string& data) { return "\xc0" + le(data.size(), 4) + data; };
+  const char next_kind = static_cast<char>(trace64::kOwnKindMax + 1);
+  for (const std::string& what : {std::string("\2\1"), std::string("\1") + next_kind}) {
+    const std::string bytes = head(kJson64) + block(signature + what + "hi") + step;
+    const Opened opened(bytes, "trace64");
+    ASSERT_TRUE(opened.source) << opened.error;
+    ASSERT_EQ(opened.problems->count(), 1u);
+    const Problem& told = opened.problems->kept()[0];
+    EXPECT_EQ(told.code, "user-block-version");
+    EXPECT_EQ(told.offset, head(kJson64).size());
+    EXPECT_NE(told.text.find(fmt::format("version {}, kind {},", int{what[0]}, int{what[1]})),
+              std::string::npos)
+        << told.text;
+  }
+  for (const std::string& none : {std::string("hello"), signature, signature + "\1\1hi"})
+    EXPECT_EQ(Opened(head(kJson64) + block(none) + step, "trace64").problems->count(), 0u) << none;
 }
 
 /// Blocks of others, of later versions, cut ones: kept as they are, or skipped.

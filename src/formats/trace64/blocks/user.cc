@@ -20,6 +20,17 @@ std::optional<OwnBlock> read_own_block(uint8_t type, Bytes user_data) {
   return OwnBlock{static_cast<OwnKind>(kind), user_data.subspan(kOwnHeadBytes)};
 }
 
+std::string unknown_own_block(uint8_t type, Bytes user_data) {
+  const bool has_head = type == kOwnBlockType && user_data.size() >= kOwnHeadBytes &&
+                        as_text(user_data).starts_with(kOwnSignature);
+  if (!has_head || read_own_block(type, user_data)) return "";
+  const uint8_t version = user_data[kOwnSignature.size()];
+  const uint8_t kind = user_data[kOwnSignature.size() + 1];
+  return fmt::format("a user block of Tracewell's of version {}, kind {}, which this release does "
+                     "not know; what it says does not count",
+                     version, kind);
+}
+
 namespace {
 
 /// Of "7: why": behind the colon and the blank; 0: it does not begin with a number.

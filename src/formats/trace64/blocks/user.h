@@ -48,6 +48,9 @@ uint64_t take_missing_count(std::string_view& text);
 
 /// nullopt: it is not ours, or of a later version.
 std::optional<OwnBlock> read_own_block(uint8_t type, Bytes user_data);
+/// Of a block of ours that read_own_block() does not know: what it is. "": it does, or it is not
+/// ours.
+std::string unknown_own_block(uint8_t type, Bytes user_data);
 /// A whole block, with its head.
 void append_own_block(std::vector<uint8_t>& out, OwnKind kind, Bytes data);
 

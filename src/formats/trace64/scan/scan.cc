@@ -368,6 +368,8 @@ bool Scan::user_block(Bytes file, const Block& block) {
     if (!fits) return recover(file, "what follows a user block makes no sense");
   }
   at_ = next;
+  if (std::string what = unknown_own_block(block.type, block.user_data); !what.empty())
+    tell(block.offset, Problem::Severity::Warning, "user-block-version", std::move(what));
   if (own && own->kind == OwnKind::Missing) {
     std::string why(as_text(own->data.first(std::min(own->data.size(), kWhyBytesMax))));
     std::string_view text = why;
