@@ -11,10 +11,10 @@
 
 #include "base/bytes.h"
 #include "format_fuzz.h"
-#include "timeline/build.h"
-#include "timeline/call_tree.h"
+#include "timeline/calls/call_tree.h"
+#include "timeline/index/build.h"
 #include "timeline/search.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 #include "timeline/timeline.h"
 
 namespace {

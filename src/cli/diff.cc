@@ -13,7 +13,7 @@
 #include "cli/options/option.h"
 #include "cli/trace_files.h"
 #include "render/diff_report.h"
-#include "timeline/diff.h"
+#include "timeline/diff/diff.h"
 #include "trace/images/image_names.h"
 #include "trace/open_steps.h"
 

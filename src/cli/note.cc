@@ -16,7 +16,7 @@
 #include "cli/options/option.h"
 #include "cli/trace_files.h"
 #include "formats/jsonl.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 #include "trace/notes_file.h"
 
 namespace tracewell::cli {

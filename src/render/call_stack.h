@@ -6,7 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "render/step_words.h"
-#include "timeline/call_stack_at.h"
+#include "timeline/calls/call_stack_at.h"
 
 namespace tracewell::render {
 

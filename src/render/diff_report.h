@@ -7,7 +7,7 @@
 
 #include "render/diff_words.h"
 #include "model/catalog.h"
-#include "timeline/diff.h"
+#include "timeline/diff/diff.h"
 
 namespace tracewell::render {
 

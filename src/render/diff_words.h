@@ -7,7 +7,7 @@
 
 #include "render/step_words.h"
 #include "model/stream.h"
-#include "timeline/diff.h"
+#include "timeline/diff/diff.h"
 
 namespace tracewell::render {
 

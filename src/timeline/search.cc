@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "timeline/cell_history.h"
+#include "timeline/memory/cell_history.h"
 
 namespace tracewell::timeline {
 namespace {

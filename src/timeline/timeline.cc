@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "timeline/cell_content.h"
-#include "timeline/large_accesses.h"
+#include "timeline/memory/cell_content.h"
+#include "timeline/memory/large_accesses.h"
 
 namespace tracewell::timeline {
 namespace {

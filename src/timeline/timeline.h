@@ -17,10 +17,10 @@
 #include "model/catalog.h"
 #include "model/snapshot.h"
 #include "model/stream.h"
-#include "timeline/build.h"
-#include "timeline/cell_history.h"
-#include "timeline/index_keeper.h"
-#include "timeline/open_calls.h"
+#include "timeline/calls/open_calls.h"
+#include "timeline/index/build.h"
+#include "timeline/index/index_keeper.h"
+#include "timeline/memory/cell_history.h"
 
 namespace tracewell::timeline {
 

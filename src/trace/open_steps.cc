@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 
 namespace tracewell::trace {
 

@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "model/stream.h"
 #include "model/work.h"
-#include "timeline/diff.h"
+#include "timeline/diff/diff.h"
 #include "trace/file.h"
 
 namespace tracewell::trace {

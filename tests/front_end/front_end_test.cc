@@ -16,7 +16,7 @@
 
 #include "../../bench/trace64_file.h"
 #include "sanitized.h"
-#include "timeline/diff.h"
+#include "timeline/diff/diff.h"
 #include "trace/open_steps.h"
 #include "trace/questions/calls.h"
 #include "trace/questions/check.h"

@@ -18,7 +18,7 @@
 #include "model/batch.h"
 #include "timeline/search.h"
 #include "timeline/stand_in.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline::test {

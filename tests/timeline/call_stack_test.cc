@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "machine/control_flow.h"
-#include "timeline/call_stack_at.h"
+#include "timeline/calls/call_stack_at.h"
 #include "timeline/naive.h"
 #include "timeline/random_steps.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 
 namespace tracewell::timeline::test {
 namespace {

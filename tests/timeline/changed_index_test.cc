@@ -19,15 +19,15 @@
 
 #include "base/file.h"
 #include "sanitized.h"
-#include "timeline/call_marks.h"
-#include "timeline/cell_history.h"
-#include "timeline/index_file.h"
-#include "timeline/openings.h"
+#include "timeline/calls/call_marks.h"
+#include "timeline/calls/transfers.h"
+#include "timeline/index/index_file.h"
+#include "timeline/memory/cell_history.h"
+#include "timeline/memory/openings.h"
 #include "timeline/random_steps.h"
 #include "timeline/stand_in.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 #include "timeline/timeline.h"
-#include "timeline/transfers.h"
 
 namespace tracewell::timeline::test {
 namespace {

@@ -7,9 +7,9 @@
 #include "base/hex.h"
 #include "machine/usage.h"
 #include "machine/x86.h"
-#include "timeline/diff.h"
+#include "timeline/diff/diff.h"
 #include "timeline/random_steps.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 
 namespace tracewell::timeline::test {
 namespace {

@@ -12,7 +12,7 @@
 #include "model/catalog.h"
 #include "timeline/diff_program.h"
 #include "timeline/random_steps.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 
 namespace tracewell::timeline::test {
 

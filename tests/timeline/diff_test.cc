@@ -1,5 +1,5 @@
 // Runs that differ in known ways: what diff says of them.
-#include "timeline/diff.h"
+#include "timeline/diff/diff.h"
 
 #include <algorithm>
 
@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "sanitized.h"
+#include "timeline/diff/read_ahead.h"
 #include "timeline/diff_runs.h"
-#include "timeline/read_ahead.h"
 
 namespace tracewell::timeline::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "sanitized.h"
-#include "timeline/diff.h"
+#include "timeline/diff/diff.h"
 #include "timeline/diff_runs.h"
 
 namespace tracewell::timeline::test {

@@ -12,10 +12,10 @@
 #include <gtest/gtest.h>
 
 #include "sanitized.h"
-#include "timeline/call_tree.h"
+#include "timeline/calls/call_tree.h"
 #include "timeline/random_steps.h"
 #include "timeline/search.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline::test {

@@ -18,14 +18,14 @@
 #include <gtest/gtest.h>
 
 #include "base/varint.h"
-#include "timeline/call_marks.h"
-#include "timeline/call_tree.h"
-#include "timeline/cell_history.h"
+#include "timeline/calls/call_marks.h"
+#include "timeline/calls/call_tree.h"
+#include "timeline/memory/cell_history.h"
 #include "timeline/naive.h"
 #include "timeline/random_steps.h"
 #include "timeline/search.h"
 #include "timeline/stand_in.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline::test {

@@ -13,12 +13,12 @@
 
 #include "base/varint.h"
 #include "sanitized.h"
-#include "timeline/byte_chains.h"
-#include "timeline/cell_history.h"
-#include "timeline/openings.h"
-#include "timeline/postings.h"
-#include "timeline/sums.h"
-#include "timeline/transfers.h"
+#include "timeline/calls/transfers.h"
+#include "timeline/index/sums.h"
+#include "timeline/memory/cell_history.h"
+#include "timeline/memory/openings.h"
+#include "timeline/streams/byte_chains.h"
+#include "timeline/streams/postings.h"
 
 namespace tracewell::timeline::test {
 namespace {

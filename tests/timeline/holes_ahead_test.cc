@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "timeline/diff_holes.h"
+#include "timeline/diff/holes.h"
 
 namespace tracewell::timeline {
 namespace {

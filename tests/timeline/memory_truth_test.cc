@@ -11,7 +11,7 @@
 #include "sanitized.h"
 #include "timeline/random_steps.h"
 #include "timeline/search.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline::test {

@@ -12,10 +12,10 @@
 #include "list_source.h"
 #include "machine/x86.h"
 #include "model/batch.h"
+#include "timeline/index/segment_builder.h"
 #include "timeline/moment.h"
 #include "timeline/search.h"
-#include "timeline/segment_builder.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline::test {

@@ -9,7 +9,7 @@
 
 #include "timeline/naive.h"
 #include "timeline/random_steps.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 
 namespace tracewell::timeline::test {
 namespace {

@@ -15,11 +15,11 @@
 
 #include "base/file.h"
 #include "sanitized.h"
-#include "timeline/call_tree.h"
+#include "timeline/calls/call_tree.h"
 #include "timeline/naive.h"
 #include "timeline/random_steps.h"
 #include "timeline/stand_in.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline::test {

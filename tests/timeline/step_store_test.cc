@@ -1,5 +1,5 @@
 // Traces whose registers are as wide as they may be, and whose threads are many.
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include "base/endian.h"
 #include "list_source.h"
 #include "little_memory.h"
-#include "timeline/diff_steps.h"
+#include "timeline/diff/steps.h"
 
 namespace tracewell::timeline::test {
 namespace {

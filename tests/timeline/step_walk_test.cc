@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "timeline/random_steps.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline::test {

@@ -1,5 +1,5 @@
 // The registers of many threads, against a whole block for each of them.
-#include "timeline/thread_states.h"
+#include "timeline/index/thread_states.h"
 
 #include <algorithm>
 #include <random>

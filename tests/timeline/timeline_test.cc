@@ -13,7 +13,7 @@
 #include "timeline/moment.h"
 #include "timeline/naive.h"
 #include "timeline/random_steps.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 
 namespace tracewell::timeline::test {
 namespace {

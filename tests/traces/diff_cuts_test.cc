@@ -17,7 +17,7 @@
 #include "base/endian.h"
 #include "formats/trace64/model.h"
 #include "sanitized.h"
-#include "timeline/diff.h"
+#include "timeline/diff/diff.h"
 #include "timeline/diff_runs.h"
 
 namespace tracewell::formats::test {

@@ -8,7 +8,7 @@
 
 #include "formats/trace64/random_files.h"
 #include "sanitized.h"
-#include "timeline/step_store.h"
+#include "timeline/store/step_store.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::formats::test {

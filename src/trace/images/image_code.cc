@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "machine/control_flow.h"
 #include "model/source_over.h"
-#include "timeline/diff_flow.h"
+#include "timeline/diff/flow.h"
 #include "trace/images/image_modules.h"
 
 namespace tracewell::trace {

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "model/work.h"
-#include "timeline/call_tree.h"
+#include "timeline/calls/call_tree.h"
 #include "trace/step_at.h"
 #include "trace/step_trace.h"
 

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "model/snapshot.h"
 #include "model/work.h"
-#include "timeline/call_stack_at.h"
+#include "timeline/calls/call_stack_at.h"
 #include "timeline/timeline.h"
 #include "trace/register_values.h"
 #include "trace/step_at.h"
