@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "symbols/elf_file.h"
+#include "symbols/elf/elf_file.h"
+#include "symbols/elf/markers.h"
 #include "symbols/image.h"
-#include "symbols/markers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tracewell;

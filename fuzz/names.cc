@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "symbols/demangle.h"
+#include "symbols/dwarf/line_table.h"
 #include "symbols/image.h"
-#include "symbols/line_table.h"
 #include "symbols/names.h"
-#include "symbols/range_index.h"
+#include "symbols/names/demangle.h"
+#include "symbols/names/range_index.h"
 
 namespace {
 

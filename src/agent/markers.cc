@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "symbols/elf_file.h"
-#include "symbols/markers.h"
+#include "symbols/elf/elf_file.h"
+#include "symbols/elf/markers.h"
 
 namespace tracewell::agent {
 

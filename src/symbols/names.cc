@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "base/file.h"
-#include "symbols/elf_file.h"
+#include "symbols/dwarf/variable_sizes.h"
+#include "symbols/elf/elf_file.h"
+#include "symbols/names/range_index.h"
 #include "symbols/own_bytes.h"
-#include "symbols/pe_file.h"
-#include "symbols/range_index.h"
-#include "symbols/variable_sizes.h"
+#include "symbols/pe/pe_file.h"
 
 namespace tracewell::symbols {
 namespace {

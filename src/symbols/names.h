@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "symbols/demangle.h"
+#include "symbols/dwarf/line_table.h"
 #include "symbols/image.h"
-#include "symbols/import_names.h"
-#include "symbols/line_table.h"
-#include "symbols/symbol_table.h"
+#include "symbols/names/demangle.h"
+#include "symbols/names/import_names.h"
+#include "symbols/names/symbol_table.h"
 #include "symbols/work.h"
 
 namespace tracewell::symbols {

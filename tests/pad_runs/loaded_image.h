@@ -13,7 +13,7 @@
 
 #include "pads/code.h"
 #include "pads/space.h"
-#include "symbols/unwind_table.h"
+#include "symbols/elf/unwind_table.h"
 
 namespace tracewell::pads {
 

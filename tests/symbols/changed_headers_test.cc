@@ -11,7 +11,7 @@
 
 #include "sanitized.h"
 #include "symbols/changing_memory.h"
-#include "symbols/core_file.h"
+#include "symbols/elf/core_file.h"
 #include "symbols/elf_builder.h"
 #include "symbols/elf_head.h"
 #include "symbols/image.h"

@@ -1,6 +1,6 @@
 // Core files that are written by hand: what their headers share is looked at once, and what is kept
 // is bounded by the file and not by what it says.
-#include "symbols/core_file.h"
+#include "symbols/elf/core_file.h"
 
 #include <elf.h>
 #include <sys/mman.h>

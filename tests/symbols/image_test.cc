@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include "symbols/elf/elf_file.h"
+#include "symbols/elf/elf_headers.h"
 #include "symbols/elf_builder.h"
-#include "symbols/elf_file.h"
-#include "symbols/elf_headers.h"
 
 namespace tracewell::symbols {
 namespace {

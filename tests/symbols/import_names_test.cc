@@ -1,6 +1,6 @@
 // Names of what leads to other images. What they are to be in ELF files is told by objdump, which
 // reads the same tables.
-#include "symbols/import_names.h"
+#include "symbols/names/import_names.h"
 
 #include <cstdio>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "symbols/line_table.h"
+#include "symbols/dwarf/line_table.h"
 
 #include <elfutils/libdw.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "base/file.h"
 #include "symbols/image.h"
 #include "symbols/names.h"
-#include "symbols/range_index.h"
+#include "symbols/names/range_index.h"
 
 namespace tracewell::symbols {
 namespace {

@@ -1,4 +1,4 @@
-#include "symbols/markers.h"
+#include "symbols/elf/markers.h"
 
 #include <gtest/gtest.h>
 

@@ -23,8 +23,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "symbols/demangle.h"
 #include "symbols/elf_builder.h"
+#include "symbols/names/demangle.h"
 
 namespace tracewell::symbols {
 

@@ -1,5 +1,5 @@
 // Build-ids are those that elfutils sees; and what headers share costs neither memory nor time.
-#include "symbols/notes.h"
+#include "symbols/elf/notes.h"
 
 #include <elfutils/libdwelf.h>
 #include <gelf.h>

@@ -7,8 +7,8 @@
 #include "base/murmur3.h"
 #include "symbols/elf_builder.h"
 #include "symbols/image_map.h"
+#include "symbols/pe/program_hash.h"
 #include "symbols/pe_builder.h"
-#include "symbols/program_hash.h"
 
 namespace tracewell::symbols {
 namespace {

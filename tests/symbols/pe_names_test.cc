@@ -8,9 +8,9 @@
 
 #include "symbols/elf_builder.h"
 #include "symbols/names.h"
+#include "symbols/names/symbol_table.h"
+#include "symbols/pe/pe_file.h"
 #include "symbols/pe_builder.h"
-#include "symbols/pe_file.h"
-#include "symbols/symbol_table.h"
 
 namespace tracewell::symbols {
 namespace {

@@ -1,5 +1,5 @@
 // Symbol tables whose author wants them never to end.
-#include "symbols/symbol_table.h"
+#include "symbols/names/symbol_table.h"
 
 #include <sys/mman.h>
 
@@ -14,8 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include "symbols/elf/elf_file.h"
 #include "symbols/elf_builder.h"
-#include "symbols/elf_file.h"
 #include "symbols/names.h"
 
 namespace tracewell::symbols {

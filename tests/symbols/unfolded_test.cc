@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "little_memory.h"
+#include "symbols/elf/elf_file.h"
 #include "symbols/elf_builder.h"
-#include "symbols/elf_file.h"
 #include "symbols/names.h"
 
 namespace tracewell::symbols {

@@ -1,4 +1,4 @@
-#include "symbols/unwind_table.h"
+#include "symbols/elf/unwind_table.h"
 
 #include <algorithm>
 #include <random>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "symbols/elf_file.h"
+#include "symbols/elf/elf_file.h"
 
 namespace tracewell::symbols {
 namespace {

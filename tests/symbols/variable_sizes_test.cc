@@ -1,6 +1,6 @@
 // Sizes of variables, from debug information that a compiler wrote, against the symbol table of the
 // same file; and where a PE file's symbols do not say them.
-#include "symbols/variable_sizes.h"
+#include "symbols/dwarf/variable_sizes.h"
 
 #include <elf.h>
 #include <gelf.h>
@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "symbols/elf/elf_file.h"
 #include "symbols/elf_builder.h"
-#include "symbols/elf_file.h"
 #include "symbols/names.h"
 #include "symbols/pe_builder.h"
 

@@ -23,7 +23,7 @@
 #include "hooks/rings/ring_file.h"
 #include "hooks/rings/ring_head.h"
 #include "ring/ring_name.h"
-#include "symbols/core_file.h"
+#include "symbols/elf/core_file.h"
 
 namespace tracewell::hooks {
 namespace {

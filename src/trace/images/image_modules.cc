@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "machine/control_flow.h"
 #include "model/source_over.h"
-#include "symbols/program_hash.h"
+#include "symbols/pe/program_hash.h"
 #include "trace/selection.h"
 
 namespace tracewell::trace {

@@ -10,7 +10,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "symbols/image.h"
-#include "symbols/program_hash.h"
+#include "symbols/pe/program_hash.h"
 #include "target/recorded/placement.h"
 #include "trace/selection.h"
 

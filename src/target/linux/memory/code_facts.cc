@@ -10,7 +10,7 @@
 #include "base/endian.h"
 #include "machine/code_instruction.h"
 #include "pads/restartable.h"
-#include "symbols/unwind_table.h"
+#include "symbols/elf/unwind_table.h"
 #include "target/linux/images/image_data.h"
 #include "target/linux/memory/address_space.h"
 #include "target/linux/memory/small_stacks.h"

@@ -1,12 +1,12 @@
 // What is odd: a unit's length says where the next one begins, its header's length where the code
 // does, and both must be right; versions before 5 number files from 1 and keep their names here,
 // version 5 numbers from 0 and says in the header itself how its tables are written.
-#include "symbols/line_program.h"
+#include "symbols/dwarf/line_program.h"
 
 #include <optional>
 
-#include "symbols/elf_file.h"
-#include "symbols/leb128.h"
+#include "symbols/dwarf/leb128.h"
+#include "symbols/elf/elf_file.h"
 
 namespace tracewell::symbols {
 namespace {

@@ -1,6 +1,6 @@
 // A unit at a time: its entries are walked once, in the order of the file; what may be somebody's
 // type is kept, and asked when the unit is over (DWARF 5, 7.5).
-#include "symbols/variable_sizes.h"
+#include "symbols/dwarf/variable_sizes.h"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "symbols/leb128.h"
+#include "symbols/dwarf/leb128.h"
 
 namespace tracewell::symbols {
 namespace debug_info {

@@ -5,7 +5,7 @@
 // Not by dwelf_elf_gnu_build_id(): libelf copies the notes of each header that are not aligned in
 // memory and keeps the copies, and looks at them as often as headers name them. 65536 headers may
 // name all of the same megabyte. And others may write to the file meanwhile (elf_headers.h).
-#include "symbols/notes.h"
+#include "symbols/elf/notes.h"
 
 #include <elf.h>
 

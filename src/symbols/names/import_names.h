@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "symbols/demangle.h"
-#include "symbols/elf_file.h"
-#include "symbols/pe_file.h"
+#include "symbols/elf/elf_file.h"
+#include "symbols/names/demangle.h"
+#include "symbols/pe/pe_file.h"
 
 namespace tracewell::symbols {
 

@@ -2,7 +2,7 @@
 // the file are two numbers, neither of which bounds the other; the loader rounds a section's place
 // in the file down to 512 bytes, whatever the header says; and names of more than eight characters
 // stand behind the COFF symbols ("/123"), which only GNU and LLVM linkers still write.
-#include "symbols/pe_file.h"
+#include "symbols/pe/pe_file.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,7 @@
 
 #include "base/hex.h"
 #include "base/text.h"
-#include "symbols/elf_file.h"
+#include "symbols/elf/elf_file.h"
 
 namespace tracewell::symbols {
 namespace {

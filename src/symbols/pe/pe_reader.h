@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "symbols/image.h"
-#include "symbols/pe_file.h"
+#include "symbols/pe/pe_file.h"
 
 namespace tracewell::symbols {
 

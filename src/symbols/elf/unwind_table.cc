@@ -1,6 +1,6 @@
 // Linux Standard Base, "Exception Frames" (.eh_frame, .eh_frame_hdr). The table of handlers has no
 // standard; GCC and clang have written the same one for twenty years.
-#include "symbols/unwind_table.h"
+#include "symbols/elf/unwind_table.h"
 
 #include <optional>
 #include <string>

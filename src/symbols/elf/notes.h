@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/endian.h"
-#include "symbols/elf_headers.h"
+#include "symbols/elf/elf_headers.h"
 
 namespace tracewell::symbols {
 

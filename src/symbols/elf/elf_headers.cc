@@ -1,6 +1,6 @@
 // Where a number does not fit the ELF header, section 0 has it: that of sections in its size, of
 // program headers in sh_info (PN_XNUM), and which section has the names in sh_link (SHN_XINDEX).
-#include "symbols/elf_headers.h"
+#include "symbols/elf/elf_headers.h"
 
 #include <elf.h>
 

@@ -1,4 +1,4 @@
-#include "symbols/line_table.h"
+#include "symbols/dwarf/line_table.h"
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 // addresses of imported functions into a table that lies in read-only memory nevertheless, and the
 // addresses of its own checks into two words, and adds to each address that .reloc names when it
 // could not map the file where it wants to be.
-#include "symbols/pe_reader.h"
+#include "symbols/pe/pe_reader.h"
 
 #include <algorithm>
 #include <string_view>

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "symbols/line_program.h"
-#include "symbols/range_index.h"
+#include "symbols/dwarf/line_program.h"
+#include "symbols/names/range_index.h"
 
 namespace tracewell::symbols {
 

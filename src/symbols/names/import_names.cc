@@ -1,7 +1,7 @@
 // Relocations and tables as the psABI supplements of x86-64 and i386 have them. What the entries of
 // a table look like is the linker's choice (GNU ld, gold, lld, mold); common to all is the jump
 // through a word that a relocation fills. "PE Format" describes imports.
-#include "symbols/import_names.h"
+#include "symbols/names/import_names.h"
 
 #include <elf.h>
 

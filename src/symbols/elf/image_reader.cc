@@ -1,6 +1,6 @@
 // ELF from memory: the file is mapped once, by base/file.h, which survives a file that shrinks.
 // Addresses, offsets and counts are checked here.
-#include "symbols/image_reader.h"
+#include "symbols/elf/image_reader.h"
 
 #include <elf.h>
 
@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "symbols/notes.h"
-#include "symbols/pe_reader.h"
+#include "symbols/elf/notes.h"
+#include "symbols/pe/pe_reader.h"
 
 namespace tracewell::symbols {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "symbols/range_index.h"
-#include "symbols/variable_sizes.h"
+#include "symbols/dwarf/variable_sizes.h"
+#include "symbols/names/range_index.h"
 #include "symbols/work.h"
 
 namespace tracewell::symbols {

@@ -1,6 +1,6 @@
 // Symbol tables as the System V ABI describes them, and what linkers add: ARM marks Thumb functions
 // by an odd address, and marks what is code and what data by untyped symbols named $a, $d, ….
-#include "symbols/symbol_table.h"
+#include "symbols/names/symbol_table.h"
 
 #include <elf.h>
 
@@ -9,7 +9,7 @@
 #include <functional>
 #include <utility>
 
-#include "symbols/elf_file.h"
+#include "symbols/elf/elf_file.h"
 
 namespace tracewell::symbols {
 namespace {

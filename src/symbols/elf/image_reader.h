@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "symbols/elf_headers.h"
+#include "symbols/elf/elf_headers.h"
 #include "symbols/image.h"
 
 namespace tracewell::symbols {

@@ -1,7 +1,7 @@
 // The note NT_FILE is documented in Linux's source alone (fs/binfmt_elf.c, fill_files_note): a
 // count, a page size, then begin, end and page offset of each mapping, then their paths, each with
 // a zero. All numbers are as large as the program's addresses.
-#include "symbols/core_file.h"
+#include "symbols/elf/core_file.h"
 
 #include <elf.h>
 
@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "symbols/elf_file.h"
-#include "symbols/elf_headers.h"
-#include "symbols/notes.h"
+#include "symbols/elf/elf_file.h"
+#include "symbols/elf/elf_headers.h"
+#include "symbols/elf/notes.h"
 
 namespace tracewell::symbols {
 namespace {

@@ -1,4 +1,4 @@
-#include "symbols/range_index.h"
+#include "symbols/names/range_index.h"
 
 #include <algorithm>
 

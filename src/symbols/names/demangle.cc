@@ -7,7 +7,7 @@
 //   - Expressions, where it loses its way, are not for it: one name in a hundred has any.
 // Identifiers look like all of these (XStatus_), and where they stand only a demangler knows. So
 // those that seem to be some are taken out before, and put back into what it says.
-#include "symbols/demangle.h"
+#include "symbols/names/demangle.h"
 
 #include <cxxabi.h>
 

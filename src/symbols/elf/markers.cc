@@ -3,7 +3,7 @@
 // their description: the address of the probe, that of section .stapsdt.base when the file was
 // linked, that of the semaphore or 0, then provider, name and arguments with a NUL each. Who moves
 // sections afterwards (prelink) does not change notes, so the base tells how far they moved.
-#include "symbols/markers.h"
+#include "symbols/elf/markers.h"
 
 #include <optional>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "symbols/program_hash.h"
+#include "symbols/pe/program_hash.h"
 
 #include "base/murmur3.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "symbols/pe_file.h"
-#include "symbols/symbol_table.h"
+#include "symbols/names/symbol_table.h"
+#include "symbols/pe/pe_file.h"
 
 namespace tracewell::symbols {
 namespace {

@@ -1,4 +1,4 @@
-#include "symbols/elf_file.h"
+#include "symbols/elf/elf_file.h"
 
 #include <gelf.h>
 #include <libelf.h>
@@ -7,9 +7,9 @@
 #include <cstring>
 #include <mutex>
 
-#include "symbols/elf_headers.h"
+#include "symbols/elf/elf_headers.h"
+#include "symbols/elf/notes.h"
 #include "symbols/image.h"
-#include "symbols/notes.h"
 
 namespace tracewell::symbols {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "symbols/elf_file.h"
+#include "symbols/elf/elf_file.h"
 
 namespace tracewell::symbols {
 
