@@ -17,11 +17,13 @@
 #include "base/text.h"
 #include "base/text_file.h"
 #include "cli/command.h"
+#include "cli/command_work.h"
 #include "cli/hook_session.h"
 #include "cli/options/option.h"
 #include "hooks/components/components.h"
 #include "hooks/control/control.h"
 #include "hooks/control/defaults.h"
+#include "hooks/session/notices.h"
 #include "hooks/words/sizes.h"
 
 namespace tracewell::cli {
@@ -280,7 +282,7 @@ Result<int> dump(const ComponentOptions& options, const std::string& command) {
 
 Result<int> change_now(const ComponentOptions& options, const ComponentChange& change) {
   TW_ASSIGN_OR_RETURN(const hooks::Control control, hooks::Control::open());
-  tell_control_folder();
+  hooks::tell_control_folder(command_work());
   TW_ASSIGN_OR_RETURN(const UniqueFd lock, control.lock());
   TW_ASSIGN_OR_RETURN(const Components all, look_at_components());
   Components chosen = select(options, all);

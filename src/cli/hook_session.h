@@ -1,4 +1,4 @@
-// What the commands trace, trcon, trcoff and trcstop share.
+// What the commands of trace hooks share.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/folder.h"
 #include "base/result.h"
 #include "cli/command.h"
+#include "hooks/control/believed_files.h"
 #include "hooks/control/control.h"
 #include "hooks/words/hook_groups.h"
 
@@ -25,20 +25,9 @@ void add_channel_options(OptionTable& table, std::optional<unsigned>& channel);
 /// what is meant without it. `may_be_empty` may; "" = none.
 void refuse_nothing(OptionTable& table, std::string_view may_be_empty);
 
-/// Names, on standard error, sessions whose collector has ended before them, and what to do.
-void tell_collectors(const hooks::Control& control);
-
-/// Says, on standard error, how many hooks found no room in their buffers, and what to do. Looks at
-/// the heads of the log's packets alone, until `stop` says so. Nothing without a log.
-void tell_lost_hooks(const std::optional<Folder>& log, const std::function<bool()>& stop = {});
-
-/// Names, on standard error, programs whose hooks the trace does not see, and what to do.
-void tell_unseen_programs();
-/// The same: that the control file is not where it usually is, and why.
-void tell_control_folder();
-
-/// A file that hooks::state_path() names. nullopt where that is an error: what is there is not
-/// used, which is said once, on standard error.
+/// Those of this command: that one is not believed is said once, on standard error.
+hooks::BelievedFiles& believed_files();
+/// Of these.
 std::optional<std::string> believed_path(const Result<std::string>& path);
 /// Event groups of this user's, from a file that is believed.
 Result<std::vector<hooks::HookGroup>> own_hook_groups();

@@ -27,6 +27,8 @@ class InterruptGuard {
 int interrupted();
 /// Has a signal come that asks us to end, and that is remembered, or waits to be taken?
 bool asked_to_end();
+/// Ends us by the signal, as whoever started us expects to see. What was printed is written first.
+[[noreturn]] void end_by(int signal);
 /// Ends the program by the signal that came, as whoever started it expects to see; if one came.
 void end_if_interrupted();
 

@@ -9,11 +9,13 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/command_work.h"
 #include "cli/hook_session.h"
 #include "cli/options/option.h"
 #include "hooks/components/components.h"
 #include "hooks/control/control.h"
 #include "hooks/control/defaults.h"
+#include "hooks/session/notices.h"
 #include "hooks/session/session.h"
 #include "hooks/words/sizes.h"
 
@@ -32,7 +34,8 @@ std::string any_size_text(const std::optional<uint64_t>& bytes) {
 /// A trace that has lost its collector. Where there is no control file there is no trace, either.
 void tell_traces() {
   if (!is_there(hooks::control_folder() + "/" + TRACEWELL_CONTROL_NAME)) return;
-  if (const auto control = hooks::Control::open(); control.ok()) tell_collectors(*control);
+  if (const auto control = hooks::Control::open(); control.ok())
+    hooks::tell_collectors(*control, command_work());
 }
 
 std::string path_text(const Result<std::string>& path) {

@@ -3,8 +3,10 @@
 #include <optional>
 
 #include "cli/command.h"
+#include "cli/command_work.h"
 #include "cli/hook_session.h"
 #include "cli/options/option.h"
+#include "hooks/session/notices.h"
 #include "hooks/session/session.h"
 
 namespace tracewell::cli {
@@ -19,8 +21,8 @@ Run trcstop_command(OptionTable& table) {
     const Status status = hooks::stop_session(
         control, channel, *discard ? hooks::Rest::Discarded : hooks::Rest::Kept, {}, &log);
     // Later: no look at other programs is to keep the trace from its end.
-    tell_unseen_programs();
-    tell_lost_hooks(log);
+    hooks::tell_unseen_programs(command_work());
+    hooks::tell_lost_hooks(log, command_work());
     return status;
   }, table);
 }

@@ -314,6 +314,12 @@ unsigned channel_of(const Control& control, const std::optional<unsigned>& asked
   return active.size() == 1 ? active[0] : 0;
 }
 
+Result<unsigned> free_channel(const Control& control) {
+  for (unsigned i = 1; i < TRACEWELL_HOOK_CHANNELS; ++i)
+    if (control.channel(i).active == 0) return i;
+  return {Errc::Limit, "all channels from 1 to 7 are in use"};
+}
+
 std::string log_path_of(const Control& control, unsigned channel) {
   return log_of(control.channel(channel));
 }

@@ -65,6 +65,8 @@ Status stop_session(Control& control, unsigned channel, Rest rest = Rest::Kept,
 std::vector<unsigned> active_channels(const Control& control);
 /// The channel asked for; 0; or the only one that is active.
 unsigned channel_of(const Control& control, const std::optional<unsigned>& asked);
+/// From 1 on. Limit when there is none.
+Result<unsigned> free_channel(const Control& control);
 std::string log_path_of(const Control& control, unsigned channel);
 
 /// The work of an alternate session's collector, in a process of its own; returns when the session

@@ -7,7 +7,6 @@
 
 #include "base/file.h"
 #include "hooks/session/detached.h"
-#include "hooks/session/session.h"
 
 namespace tracewell::hooks {
 
@@ -30,6 +29,14 @@ Status start_collector(Control& control, unsigned channel) {
   }
   if (got != 1) return {Errc::Io, "the collector of the trace could not start"};
   return {};
+}
+
+Status begin_trace(Control& control, const SessionOptions& session) {
+  TW_RETURN_IF_ERROR(start_session(control, session));
+  if (session.buffering != Buffering::Alternate) return {};
+  Status status = start_collector(control, session.channel);
+  if (!status.ok()) best_effort(stop_session(control, session.channel));
+  return status;
 }
 
 }  // namespace tracewell::hooks

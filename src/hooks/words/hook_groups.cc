@@ -93,6 +93,10 @@ Result<std::vector<HookGroup>> read_hook_groups(const std::optional<std::string>
   return out;
 }
 
+Result<std::vector<HookGroup>> own_hook_groups(BelievedFiles& files) {
+  return read_hook_groups(files.path(hook_groups_path()));
+}
+
 std::string list_hook_groups(const std::vector<HookGroup>& groups) {
   std::string out;
   for (const HookGroup& one : groups) out += group_text(one);
@@ -117,6 +121,11 @@ Result<std::vector<uint16_t>> hooks_of_groups(const std::vector<HookGroup>& grou
     out.insert(out.end(), hooks.begin(), hooks.end());
   }
   return out;
+}
+
+Result<std::vector<uint16_t>> hooks_of_own_groups(BelievedFiles& files, std::string_view names) {
+  TW_ASSIGN_OR_RETURN(const std::vector<HookGroup> groups, own_hook_groups(files));
+  return hooks_of_groups(groups, names);
 }
 
 }  // namespace tracewell::hooks

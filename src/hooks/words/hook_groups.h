@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "hooks/control/believed_files.h"
 #include "hooks/control/defaults.h"
 
 namespace tracewell::hooks {
@@ -35,6 +36,8 @@ std::string hook_groups_text(const std::vector<HookGroupLine>& lines);
 /// Those of the file, which may not be there, behind those that are always there; nullopt: no file
 /// is to be believed.
 Result<std::vector<HookGroup>> read_hook_groups(const std::optional<std::string>& path);
+/// This user's: those of hook_groups_path().
+Result<std::vector<HookGroup>> own_hook_groups(BelievedFiles& files);
 /// The same lines.
 std::string list_hook_groups(const std::vector<HookGroup>& groups);
 
@@ -45,5 +48,6 @@ const HookGroup* find_hook_group(const std::vector<HookGroup>& groups, std::stri
 /// them.
 Result<std::vector<uint16_t>> hooks_of_groups(const std::vector<HookGroup>& groups,
                                               std::string_view names);
+Result<std::vector<uint16_t>> hooks_of_own_groups(BelievedFiles& files, std::string_view names);
 
 }  // namespace tracewell::hooks

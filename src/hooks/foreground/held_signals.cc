@@ -1,13 +1,10 @@
-#include "cli/held_signals.h"
+#include "hooks/foreground/held_signals.h"
 
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
-
-namespace tracewell::cli {
+namespace tracewell::hooks {
 
 HeldSignals::HeldSignals() {
   sigset_t held;
@@ -39,15 +36,4 @@ int HeldSignals::take() const {
   return got ? static_cast<int>(info.ssi_signo) : 0;
 }
 
-void end_by(int signal) {
-  std::fflush(stdout);
-  std::signal(signal, SIG_DFL);
-  sigset_t one;
-  sigemptyset(&one);
-  sigaddset(&one, signal);
-  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
-  std::raise(signal);
-  std::_Exit(128 + signal);
-}
-
-}  // namespace tracewell::cli
+}  // namespace tracewell::hooks
