@@ -4,17 +4,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "base/open.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "cli/command.h"
 #include "cli/options/option.h"
 #include "cli/terminal.h"
 #include "hooks/control/defaults.h"
+#include "hooks/control/undoable_change.h"
 #include "hooks/words/hook_ids.h"
 #include "report/compile.h"
 #include "report/template_update.h"
@@ -64,18 +66,6 @@ Result<int> extract(const std::string& path, const std::string& list) {
   return static_cast<int>(kOk);
 }
 
-/// The name follows from the list's: nobody has named what is there. It has templates of `source`.
-Status write_undo(const std::string& path, const std::string& text, const FileFacts& source) {
-  TW_ASSIGN_OR_RETURN(Place place, write_place(path));
-  if (place.at.valid() && place.facts.kind != FileFacts::Kind::Regular)
-    return {Errc::InvalidArgument,
-            fmt::format("{} is there, and is no file: what takes the changes back goes there",
-                        printable(path))};
-  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create_instead(std::move(place), path, &source));
-  TW_RETURN_IF_ERROR(file.write(text));
-  return file.commit();
-}
-
 Result<int> update(const UpdateOptions& options, const std::string& path) {
   std::string stem = options.list;
   if (stem.ends_with(kEnding)) stem.resize(stem.size() - kEnding.size());
@@ -83,21 +73,16 @@ Result<int> update(const UpdateOptions& options, const std::string& path) {
   TW_ASSIGN_OR_RETURN(const auto list_file, InputFile::open(list_path, {}, kTextFileMax));
   TW_ASSIGN_OR_RETURN(const std::string list, text_of(*list_file));
   std::vector<std::string> notes;
-  // What takes the changes back is there before they are.
-  const auto change = [&](const std::string& text,
-                          const FileFacts* templates) -> Result<std::string> {
+  const auto change = [&](const std::string& text) -> Result<hooks::UndoableText> {
     TW_RETURN_IF_ERROR(check_templates(text, path));
     TW_ASSIGN_OR_RETURN(report::TemplateUpdate done,
                         report::update_templates(text, list, list_path,
                                                  options.ignore_versions));
     notes = std::move(done.notes);
-    // Run twice, it leaves alone what takes back the first run.
-    if (done.text != text)
-      TW_RETURN_IF_ERROR(write_undo(stem + ".undo" + std::string(kEnding), done.undo,
-                                    templates ? *templates : list_file->facts()));
-    return std::move(done.text);
+    return hooks::UndoableText{std::move(done.text), std::move(done.undo)};
   };
-  TW_RETURN_IF_ERROR(hooks::change_file(path, list_file->facts(), change));
+  TW_RETURN_IF_ERROR(hooks::change_undoably(path, stem + ".undo" + std::string(kEnding),
+                                            list_file->facts(), change));
   if (options.verbose)
     for (const std::string& note : notes) fmt::print("{}\n", note);
   return static_cast<int>(kOk);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/counted.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "hooks/log/lost_hooks.h"
 #include "hooks/programs/unseen_programs.h"
@@ -33,6 +34,11 @@ std::string unseen_text(const UnseenProgram& one) {
 void tell_collectors(const Control& control, const Work& work) {
   for (const unsigned channel : active_channels(control))
     if (const auto trouble = collector_trouble(control, channel)) work.tell(*trouble);
+}
+
+void tell_collectors(const Work& work) {
+  if (!is_there(control_folder() + "/" + TRACEWELL_CONTROL_NAME)) return;
+  if (const auto control = Control::open(); control.ok()) tell_collectors(*control, work);
 }
 
 void tell_lost_hooks(const std::optional<Folder>& log, const Work& work) {

@@ -11,6 +11,8 @@ namespace tracewell::hooks {
 
 /// Names sessions whose collector has ended before them, and what to do.
 void tell_collectors(const Control& control, const Work& work);
+/// The same, where there is a control file; no trace is there without one.
+void tell_collectors(const Work& work);
 
 /// Says how many hooks found no room in their buffers, and what to do. Looks at the heads of the
 /// log's packets alone, until the work is stopped. Nothing without a log.
