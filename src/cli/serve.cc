@@ -10,10 +10,7 @@
 #include "base/thread.h"
 #include "cli/command.h"
 #include "cli/serve_options.h"
-#include "server/buffers/buffer_files.h"
-#include "server/connection/transport.h"
-#include "server/live/live.h"
-#include "server/live/settings.h"
+#include "server/live/request.h"
 
 namespace tracewell::cli {
 namespace {
@@ -43,45 +40,10 @@ void say(std::string_view text) {
   std::fflush(stderr);
 }
 
-/// Those that serve_live() takes as they are.
-server::LiveOptions live_options(const ServeOptions& options, const Conventions& conventions) {
-  server::LiveOptions out;
-  out.launch = options.launch;
-  if (options.attach) out.attach = options.pid;
-  out.attach_running = options.attach_running;
-  out.multi = options.multi;
-  out.once = options.once;
-  out.disabled = options.disabled;
-  out.buffer = options.buffer;
-  out.fast = *agent::parse_fast_use(options.fast_tracepoints);
-  out.tells_of_sysroot = !conventions.gdbserver();
-  out.tell = say;
-  return out;
-}
-
-int serve(const ServeOptions& options, const Conventions& conventions) {
-  server::ServeSettings settings(STDERR_FILENO);
-  server::ServeLog& log = settings.log;
-  log.debug = !options.debug.empty();
-  log.packets = options.remote_debug;
-  if (auto status = log.set_file(options.debug_file); !status)
-    return conventions.fail(std::move(status).error().within("--debug-file"));
-  if (!log.set_format(options.debug_format))
-    return conventions.fail({Errc::InvalidArgument, "--debug-format: none, timestamp or all", {}});
-  settings.saves.set_overwrite(options.save_overwrite);
-  if (auto status = settings.saves.set_folder(options.save_dir); !status)
-    return conventions.fail(std::move(status).error().within("--save-dir"));
-  if (auto status = server::check_buffer_file(options.buffer); !status)
-    return conventions.fail(std::move(status).error().within("--buffer"));
-
-  server::LiveOptions live = live_options(options, conventions);
-  auto comm = server::parse_comm(options.comm);
-  if (!comm) return conventions.fail(comm.error());
-  live.comm = *std::move(comm);
-  auto admission = server::Admission::parse(options.allow_users);
-  if (!admission) return conventions.fail(admission.error());
-  live.admission = *std::move(admission);
-  const auto served = server::serve_live(std::move(live), settings);
+int serve(ServeOptions& options, const Conventions& conventions) {
+  options.tells_of_sysroot = !conventions.gdbserver();
+  options.tell = say;
+  const auto served = server::serve_request(options, STDERR_FILENO);
   if (!served) return conventions.fail(served.error());
   switch (served->end) {
     case server::ServerEnd::Done: return kOk;

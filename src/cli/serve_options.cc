@@ -1,21 +1,16 @@
 #include "cli/serve_options.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <string_view>
 #include <utility>
 
-#include "agent/packets.h"
-#include "base/open.h"
 #include "base/text.h"
 #include "cli/options/option.h"
 #include "cli/options/parse.h"
 #include "cli/options/unknown_option.h"
 #include "cli/version.h"
-#include "server/connection/transport.h"
 
 namespace tracewell::cli {
 namespace {
@@ -35,52 +30,12 @@ constexpr std::string_view kForms =
 
 Error usage(std::string text) { return {Errc::InvalidArgument, std::move(text), {}}; }
 
-/// gdbserver's names that mean more than one packet, or less.
-constexpr std::string_view kThreads = "threads", kStopReply = "T";
-const std::vector<std::string_view> kAllOfThreads = {"vCont", "Tthread", "qC", "qfThreadInfo"};
-
-std::vector<std::string_view> packets_to_disable() {
-  std::vector<std::string_view> names = {kThreads, kStopReply};
-  names.insert(names.end(), kAllOfThreads.begin(), kAllOfThreads.end());
-  for (const agent::PacketEntry& entry : agent::packet_table()) {
-    const std::string_view name = agent::without_separators(entry.name);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return names;
-}
-
-/// A name that nobody knows would quietly disable nothing.
-Status disable_packets(std::string_view text, std::set<std::string, std::less<>>& disabled) {
-  const std::vector<std::string_view> known = packets_to_disable();
-  for (const std::string_view name : split(text, ',')) {
-    if (name.empty()) continue;
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      return usage(fmt::format("--disable-packet: there is no packet '{}'; there are {}",
-                               printable(name), fmt::join(known, " ")));
-    if (name == kThreads) disabled.insert(kAllOfThreads.begin(), kAllOfThreads.end());
-    else disabled.emplace(name == kStopReply ? "Tstop" : name);
-  }
-  return {};
-}
-
 /// The words may be those of a program that the debugger is to start, so any are taken.
 Error no_such_option(const std::string& word) {
   OptionTable table("", "");
   ServeOptions unused;
   add_serve_options(table, unused);
   return usage("no such option: " + printable(word) + near_options(table, word));
-}
-
-/// Whoever leaves out COMM has the program in its place.
-Error program_is_missing(const std::string& comm) {
-  const auto parsed = server::parse_comm(comm);
-  if (!parsed) return parsed.error();
-  const auto facts = facts_at(comm);
-  if (facts && facts->kind == FileFacts::Kind::Regular)
-    return usage(fmt::format("COMM is missing: where the debugger connects, such as :0, comes "
-                             "before {}",
-                             printable(comm)));
-  return usage("PROG is missing (or --multi, or --attach)");
 }
 
 /// Which program, and how it comes to run.
@@ -209,29 +164,10 @@ Status finish_serve_options(ServeOptions& options) {
     if (shown) return usage("--help and --version stand before --wrapper");
     words = std::move(options.words);
   }
-  TW_RETURN_IF_ERROR(disable_packets(options.disabled_packets, options.disabled));
+  TW_RETURN_IF_ERROR(server::disable_packets(options.disabled_packets, options));
   if (options.selftest) return {};
-  if (words.empty()) return usage("COMM is missing");
-  if (words[0].size() > 1 && words[0][0] == '-') return no_such_option(words[0]);
-  options.comm = std::move(words[0]);
-  words.erase(words.begin());
-  options.attach |= options.attach_running;
-  // The old place of the option.
-  if (!words.empty() && words[0] == "--attach") {
-    options.attach = true;
-    words.erase(words.begin());
-  }
-  if (options.attach) {
-    auto pid = words.size() == 1 ? parse_number(words[0]) : std::nullopt;
-    if (!pid || *pid == 0 || *pid > INT32_MAX)
-      return usage(fmt::format("--attach{} takes COMM and one PID",
-                               options.attach_running ? "-running" : ""));
-    options.pid = static_cast<int64_t>(*pid);
-    return {};
-  }
-  if (words.empty() && !options.multi) return program_is_missing(options.comm);
-  options.launch.argv = std::move(words);
-  return {};
+  if (!words.empty() && words[0].size() > 1 && words[0][0] == '-') return no_such_option(words[0]);
+  return server::take_words(std::move(words), options);
 }
 
 }  // namespace tracewell::cli
