@@ -1,6 +1,7 @@
 // trcupdate FILE: changes a template file by a list of changes, FILE.trc, and writes the list that
 // takes them back, FILE.undo.trc.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "cli/command.h"
@@ -18,25 +18,16 @@
 #include "hooks/control/defaults.h"
 #include "hooks/control/undoable_change.h"
 #include "hooks/words/hook_ids.h"
-#include "report/compile.h"
 #include "report/template_update.h"
 #include "trace/reports/report_log.h"
 
 namespace tracewell::cli {
 namespace {
 
-constexpr std::string_view kEnding = ".trc";
-
 struct UpdateOptions {
   bool ignore_versions = false, verbose = false;
   std::string templates, extract, list;
 };
-
-Status check_templates(std::string_view text, const std::string& path) {
-  if (!text.starts_with("\x1f\x9d")) return {};
-  return {Errc::Unsupported,
-          fmt::format("{} is compressed (uncompress it first)", printable(path))};
-}
 
 /// For a terminal, whose controls a label may hold; a list that goes elsewhere stays as it stands.
 std::string shown(std::string_view list) {
@@ -52,37 +43,26 @@ std::string shown(std::string_view list) {
 
 Result<int> extract(const std::string& path, const std::string& list) {
   TW_ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
-  TW_RETURN_IF_ERROR(check_templates(text, path));
-  std::vector<uint16_t> hooks;
-  for (const std::string_view word : hooks::list_words(list)) {
-    const auto hook = report::parse_hook(word);
-    if (!hook)
-      return {Errc::InvalidArgument,
-              fmt::format("-x: '{}' is no hook: 3 or 4 hex digits", printable(word))};
-    hooks.push_back(*hook);
-  }
+  TW_RETURN_IF_ERROR(report::check_uncompressed(text, path));
+  TW_ASSIGN_OR_RETURN(const std::vector<uint16_t> hooks,
+                      report::template_hooks(hooks::list_words(list), "-x"));
   TW_ASSIGN_OR_RETURN(const std::string out, report::extract_templates(text, hooks));
   fmt::print("{}", output_is_terminal() ? shown(out) : out);
   return static_cast<int>(kOk);
 }
 
 Result<int> update(const UpdateOptions& options, const std::string& path) {
-  std::string stem = options.list;
-  if (stem.ends_with(kEnding)) stem.resize(stem.size() - kEnding.size());
-  const std::string list_path = stem + std::string(kEnding);
-  TW_ASSIGN_OR_RETURN(const auto list_file, InputFile::open(list_path, {}, kTextFileMax));
-  TW_ASSIGN_OR_RETURN(const std::string list, text_of(*list_file));
+  TW_ASSIGN_OR_RETURN(const report::UpdateList list, report::read_update_list(options.list));
   std::vector<std::string> notes;
   const auto change = [&](const std::string& text) -> Result<hooks::UndoableText> {
-    TW_RETURN_IF_ERROR(check_templates(text, path));
+    TW_RETURN_IF_ERROR(report::check_uncompressed(text, path));
     TW_ASSIGN_OR_RETURN(report::TemplateUpdate done,
-                        report::update_templates(text, list, list_path,
+                        report::update_templates(text, list.text, list.path,
                                                  options.ignore_versions));
     notes = std::move(done.notes);
     return hooks::UndoableText{std::move(done.text), std::move(done.undo)};
   };
-  TW_RETURN_IF_ERROR(hooks::change_undoably(path, stem + ".undo" + std::string(kEnding),
-                                            list_file->facts(), change));
+  TW_RETURN_IF_ERROR(hooks::change_undoably(path, list.undo_path, list.facts, change));
   if (options.verbose)
     for (const std::string& note : notes) fmt::print("{}\n", note);
   return static_cast<int>(kOk);

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "base/text_file.h"
+#include "report/compile.h"
 #include "report/template_lines.h"
 #include "report/templates.h"
 
@@ -214,7 +216,27 @@ class Updater {
   std::vector<std::string> undo_, notes_;
 };
 
+constexpr std::string_view kListEnding = ".trc";
+
 }  // namespace
+
+Result<UpdateList> read_update_list(const std::string& named) {
+  std::string stem = named;
+  if (stem.ends_with(kListEnding)) stem.resize(stem.size() - kListEnding.size());
+  UpdateList out;
+  out.path = fmt::format("{}{}", stem, kListEnding);
+  out.undo_path = fmt::format("{}.undo{}", stem, kListEnding);
+  TW_ASSIGN_OR_RETURN(const auto file, InputFile::open(out.path, {}, kTextFileMax));
+  TW_ASSIGN_OR_RETURN(out.text, tracewell::text_of(*file));
+  out.facts = file->facts();
+  return out;
+}
+
+Status check_uncompressed(std::string_view text, const std::string& path) {
+  if (!text.starts_with("\x1f\x9d")) return {};
+  return {Errc::Unsupported,
+          fmt::format("{} is compressed (uncompress it first)", printable(path))};
+}
 
 Result<TemplateUpdate> update_templates(std::string_view text, std::string_view update,
                                         std::string_view name, bool ignore_versions) {
@@ -223,6 +245,19 @@ Result<TemplateUpdate> update_templates(std::string_view text, std::string_view 
   Updater updater(text, ignore_versions);
   for (const Change& one : changes) TW_RETURN_IF_ERROR(updater.apply(one, name));
   return updater.take();
+}
+
+Result<std::vector<uint16_t>> template_hooks(const std::vector<std::string_view>& words,
+                                             std::string_view option) {
+  std::vector<uint16_t> out;
+  for (const std::string_view word : words) {
+    const auto hook = parse_hook(word);
+    if (!hook)
+      return {Errc::InvalidArgument,
+              fmt::format("{}: '{}' is no hook: 3 or 4 hex digits", option, printable(word))};
+    out.push_back(*hook);
+  }
+  return out;
 }
 
 Result<std::string> extract_templates(std::string_view text, const std::vector<uint16_t>& hooks) {

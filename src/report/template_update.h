@@ -1,4 +1,4 @@
-// Changes of a template file: what trcupdate does, on texts.
+// Changes of a template file: what trcupdate does, on texts; and the files of lists of changes.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,26 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 
 namespace tracewell::report {
 
 /// The first line of a list of changes.
 inline constexpr std::string_view kUpdateHead = "* /etc/trcfmt";
+
+/// Such a list in a file.
+struct UpdateList {
+  std::string path;       // NAME.trc
+  std::string undo_path;  // NAME.undo.trc: where what takes the changes back belongs
+  std::string text;
+  FileFacts facts;
+};
+/// `named`: NAME or NAME.trc.
+Result<UpdateList> read_update_list(const std::string& named);
+
+/// Unsupported: the text of a template file that is compressed, as AIX ships them.
+Status check_uncompressed(std::string_view text, const std::string& path);
 
 struct TemplateUpdate {
   std::string text;  // of the template file
@@ -34,6 +48,9 @@ struct TemplateUpdate {
 Result<TemplateUpdate> update_templates(std::string_view text, std::string_view update,
                                         std::string_view name, bool ignore_versions);
 
+/// Hooks that have templates, by their words. `option` is what they were given to.
+Result<std::vector<uint16_t>> template_hooks(const std::vector<std::string_view>& words,
+                                             std::string_view option);
 /// The templates of these hooks as a list of changes. NotFound names a hook that has none.
 Result<std::string> extract_templates(std::string_view text, const std::vector<uint16_t>& hooks);
 
