@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/render.h"
+#include "report/render/render.h"
 
 using namespace tracewell;
 using namespace tracewell::report;

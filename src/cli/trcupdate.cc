@@ -18,7 +18,7 @@
 #include "hooks/control/defaults.h"
 #include "hooks/control/undoable_change.h"
 #include "hooks/words/hook_ids.h"
-#include "report/template_update.h"
+#include "report/templates/template_update.h"
 #include "trace/reports/report_log.h"
 
 namespace tracewell::cli {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "report/codes.h"
-#include "report/context.h"
+#include "report/render/context.h"
 
 namespace tracewell::report {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include "report/ast.h"
-#include "report/context.h"
+#include "report/compile/ast.h"
+#include "report/render/context.h"
 
 namespace tracewell::report {
 

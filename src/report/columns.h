@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "report/entry.h"
-#include "report/line.h"
+#include "report/render/line.h"
 
 namespace tracewell::report {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/line.h"
+#include "report/render/line.h"
 
 namespace tracewell::report {
 

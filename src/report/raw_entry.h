@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "report/entry.h"
-#include "report/line.h"
+#include "report/render/line.h"
 
 namespace tracewell::report {
 

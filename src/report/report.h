@@ -20,7 +20,7 @@
 #include "report/fields.h"
 #include "report/filter.h"
 #include "report/processes.h"
-#include "report/render.h"
+#include "report/render/render.h"
 #include "report/repeats.h"
 
 namespace tracewell::report {

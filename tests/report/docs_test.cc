@@ -90,7 +90,8 @@ TEST(ReportDocs, TheFirstExampleHolds) {
 TEST(ReportDocs, EveryWarningIsExplained) {
   const std::string page = read_page();
   for (const char* path :
-       {"compile.cc", "compile_datum.cc", "compile_switch.cc", "grammar.cc", "templates.cc"}) {
+       {"compile/compile.cc", "compile/compile_datum.cc", "compile/compile_switch.cc",
+        "compile/grammar.cc", "templates/templates.cc"}) {
     std::ifstream file(std::string(TRACEWELL_SOURCE_DIR "/src/report/") + path);
     const std::string source{std::istreambuf_iterator<char>(file), {}};
     for (size_t at = source.find("warning("); at != std::string::npos;

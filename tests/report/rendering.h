@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/hex.h"
-#include "report/render.h"
+#include "report/render/render.h"
 
 namespace tracewell::report {
 

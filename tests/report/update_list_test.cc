@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/template_update.h"
+#include "report/templates/template_update.h"
 
 namespace tracewell::report {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-#include "report/cursor.h"
 #include "report/entry.h"
-#include "report/line.h"
+#include "report/render/cursor.h"
+#include "report/render/line.h"
 
 namespace tracewell::report {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/diagnostic.h"
+#include "report/compile/diagnostic.h"
 
 namespace tracewell::report {
 

@@ -1,4 +1,4 @@
-#include "report/diagnostic.h"
+#include "report/compile/diagnostic.h"
 
 #include <algorithm>
 #include <tuple>

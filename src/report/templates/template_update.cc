@@ -1,4 +1,4 @@
-#include "report/template_update.h"
+#include "report/templates/template_update.h"
 
 #include <algorithm>
 #include <map>
@@ -10,9 +10,9 @@
 
 #include "base/text.h"
 #include "base/text_file.h"
-#include "report/compile.h"
-#include "report/template_lines.h"
-#include "report/templates.h"
+#include "report/compile/compile.h"
+#include "report/templates/template_lines.h"
+#include "report/templates/templates.h"
 
 namespace tracewell::report {
 namespace {

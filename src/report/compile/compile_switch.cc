@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "report/compile.h"
+#include "report/compile/compile.h"
 
 namespace tracewell::report {
 namespace {

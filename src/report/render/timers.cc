@@ -1,4 +1,4 @@
-#include "report/timers.h"
+#include "report/render/timers.h"
 
 namespace tracewell::report {
 

@@ -1,7 +1,7 @@
 // The grammar of template files, as PEGTL rules. Included by grammar.cc alone.
 #pragma once
 
-#include "report/grammar_tokens.h"
+#include "report/compile/grammar_tokens.h"
 
 namespace tracewell::report::rules {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "report/ast.h"
-#include "report/program.h"
+#include "report/compile/ast.h"
+#include "report/compile/program.h"
 
 namespace tracewell::report {
 

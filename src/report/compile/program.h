@@ -10,7 +10,7 @@
 
 #include "report/builtins.h"
 #include "report/codes.h"
-#include "report/diagnostic.h"
+#include "report/compile/diagnostic.h"
 
 namespace tracewell::report {
 

@@ -1,7 +1,7 @@
 // The facility's own hooks, in the language itself. What their data words mean is ours: the channel
 // is the subhook (hook data), counts are data word 1, and generic ones say why as text. 00B and 00C
 // are events that AIX does not know (event_entry.h).
-#include "report/templates.h"
+#include "report/templates/templates.h"
 
 namespace tracewell::report {
 

@@ -1,4 +1,4 @@
-#include "report/line.h"
+#include "report/render/line.h"
 
 #include <algorithm>
 #include <utility>

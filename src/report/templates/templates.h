@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "report/compile.h"
-#include "report/diagnostic.h"
-#include "report/program.h"
+#include "report/compile/compile.h"
+#include "report/compile/diagnostic.h"
+#include "report/compile/program.h"
 
 namespace tracewell::report {
 

@@ -1,4 +1,4 @@
-#include "report/render.h"
+#include "report/render/render.h"
 
 #include <algorithm>
 #include <utility>

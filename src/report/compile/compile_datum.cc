@@ -1,7 +1,7 @@
 // Data: codes, macros with their casts, masks.
 #include <fmt/format.h>
 
-#include "report/compile.h"
+#include "report/compile/compile.h"
 
 namespace tracewell::report {
 namespace {

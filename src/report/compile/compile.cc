@@ -1,11 +1,11 @@
-#include "report/compile.h"
+#include "report/compile/compile.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/hex.h"
-#include "report/line.h"
+#include "report/render/line.h"
 
 namespace tracewell::report {
 namespace {

@@ -1,10 +1,10 @@
-#include "report/template_lines.h"
+#include "report/templates/template_lines.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include "base/text.h"
-#include "report/templates.h"
+#include "report/templates/templates.h"
 
 namespace tracewell::report {
 namespace {

@@ -15,8 +15,8 @@
 #include <tao/pegtl/contrib/parse_tree.hpp>
 
 #include "base/text.h"
-#include "report/ast.h"
-#include "report/grammar_rules.h"
+#include "report/compile/ast.h"
+#include "report/compile/grammar_rules.h"
 
 namespace tracewell::report {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "report/render.h"
+#include "report/render/render.h"
 
 namespace tracewell::report {
 namespace {

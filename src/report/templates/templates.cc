@@ -1,4 +1,4 @@
-#include "report/templates.h"
+#include "report/templates/templates.h"
 
 #include <algorithm>
 

@@ -7,10 +7,10 @@
 #include <functional>
 #include <utility>
 
-#include "report/context.h"
 #include "report/entry.h"
-#include "report/templates.h"
-#include "report/timers.h"
+#include "report/render/context.h"
+#include "report/render/timers.h"
+#include "report/templates/templates.h"
 
 namespace tracewell::report {
 
