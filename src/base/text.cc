@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,6 +52,40 @@ bool is_control(uint32_t code) {
       {0xe0001, 0xe0001}, {0xe0020, 0xe007f}};
   return std::ranges::any_of(
       kRanges, [code](const auto& range) { return code >= range.first && code <= range.second; });
+}
+
+constexpr size_t kNearNamedMax = 3;
+constexpr size_t kComparedLettersMax = 64;  // of a word that is compared
+
+/// How many letters have to be put in, taken out, replaced or swapped with the next one.
+size_t letters_between(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> rows(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) rows[i][0] = i;
+  std::iota(rows[0].begin(), rows[0].end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      rows[i][j] = std::min({rows[i - 1][j] + 1, rows[i][j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        rows[i][j] = std::min(rows[i][j], rows[i - 2][j - 2] + 1);
+    }
+  }
+  return rows[a.size()][b.size()];
+}
+
+/// The nearest first; one that begins with the word is near.
+std::vector<std::string> nearest(std::vector<std::string> all, std::string_view word) {
+  std::vector<std::pair<size_t, std::string>> found;
+  for (std::string& name : all) {
+    const bool begins = name.starts_with(word) || word.starts_with(name);
+    const size_t far = begins ? 1 : letters_between(word, name);
+    if (far <= std::max<size_t>(2, word.size() / 3)) found.emplace_back(far, std::move(name));
+  }
+  std::ranges::stable_sort(found, {}, &std::pair<size_t, std::string>::first);
+  std::vector<std::string> out;
+  for (auto& [far, name] : found) out.push_back(std::move(name));
+  if (out.size() > kNearNamedMax) out.resize(kNearNamedMax);
+  return out;
 }
 
 }  // namespace
@@ -145,6 +180,19 @@ Error hinting(Error error, std::string_view what, std::string_view hint) {
   error.message.insert(at == std::string::npos ? error.message.size() : at + what.size(),
                        std::string(" ").append(hint));
   return error;
+}
+
+std::string did_you_mean(std::vector<std::string> all, std::string_view word,
+                         std::string_view prefix) {
+  const std::vector<std::string> others =
+      nearest(std::move(all), word.substr(0, kComparedLettersMax));
+  std::string out;
+  for (size_t at = 0; at < others.size(); ++at)
+    out += fmt::format("{}{}{}", at == 0                   ? "; did you mean "
+                                 : at + 1 == others.size() ? " or "
+                                                           : ", ",
+                       prefix, others[at]);
+  return others.empty() ? out : out + "?";
 }
 
 }  // namespace tracewell

@@ -23,4 +23,10 @@ std::optional<uint64_t> parse_number(std::string_view text);
 /// (the direction, for one), and bytes that are not UTF-8, as \xNN of each byte.
 std::string printable(std::string_view text);
 
+/// "; did you mean --columns or --color?": those of `all` that `word` may have been meant as, the
+/// nearest first, each with `prefix` before it; "" when none is near. Of a long word the beginning
+/// is compared.
+std::string did_you_mean(std::vector<std::string> all, std::string_view word,
+                         std::string_view prefix);
+
 }  // namespace tracewell

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/process/interrupt.h"
 #include "base/text.h"
-#include "cli/interrupt.h"
 #include "cli/options/parse.h"
 #include "cli/options/unknown_option.h"
 #include "cli/trace_files.h"

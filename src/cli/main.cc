@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/patient.h"
+#include "base/process/interrupt.h"
 #include "base/standard_streams.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
 
 namespace {
 
@@ -73,7 +73,7 @@ int fail_for(const std::exception& error) {
 int main(int argc, char** argv) {
   // Nobody could be told why.
   if (!tracewell::occupy_standard_streams()) return system_status();
-  tracewell::cli::let_signals_come();
+  tracewell::let_signals_come();
   // A reader that went away (`| head`) ends us quietly: the default action of SIGPIPE does, but a
   // parent may have left it ignored.
   std::signal(SIGPIPE, SIG_DFL);
@@ -81,12 +81,12 @@ int main(int argc, char** argv) {
   std::signal(SIGCHLD, SIG_DFL);
   keep_size_signal_from_ending_us();
   tracewell::make_standard_streams_patient();
-  tracewell::wait_for_readers_until(tracewell::cli::asked_to_end);
+  tracewell::wait_for_readers_until(tracewell::asked_to_end);
   std::set_terminate(end_at_once);
   try {
     const int status = tracewell::cli::run_program({argv, argv + argc});
     const bool written = std::fflush(stdout) == 0;
-    tracewell::cli::end_if_interrupted();
+    tracewell::end_if_interrupted();
     if (!written) {
       const std::string reason = std::strerror(errno);
       std::fprintf(stderr, "%s: cannot write standard output: %s\n", own_name().data(),

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "base/process/interrupt.h"
+#include "base/process/terminal.h"
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/images.h"
-#include "cli/interrupt.h"
 #include "cli/options/option.h"
-#include "cli/terminal.h"
 #include "cli/trace_files.h"
 #include "filter/limit.h"
 #include "filter/step_notes.h"

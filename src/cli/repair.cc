@@ -5,11 +5,11 @@
 
 #include "base/counted.h"
 #include "base/paths.h"
+#include "base/process/terminal.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/options/option.h"
-#include "cli/terminal.h"
 #include "cli/trace_files.h"
 #include "filter/step_notes.h"
 #include "trace/lost_files.h"

@@ -8,15 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "base/process/held_signals.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/hook_session.h"
-#include "cli/interrupt.h"
 #include "cli/options/option.h"
 #include "hooks/foreground/dialogue.h"
 #include "hooks/foreground/foreground_trace.h"
-#include "hooks/foreground/held_signals.h"
 #include "hooks/foreground/input_lines.h"
 #include "hooks/programs/confined_programs.h"
 #include "hooks/session/notices.h"
@@ -29,7 +28,7 @@
 namespace tracewell::cli {
 namespace {
 
-using hooks::HeldSignals;
+using HeldSignals;
 using hooks::Waited;
 
 constexpr int kChannelStatus = 64;  // + channel: exit status for trcstart()

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/process/terminal.h"
 #include "base/text.h"
 #include "cli/command_work.h"
 #include "cli/options/option.h"
-#include "cli/terminal.h"
 #include "trace/images/image_names.h"
 
 namespace tracewell::cli {

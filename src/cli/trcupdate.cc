@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
+#include "base/process/terminal.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "cli/command.h"
 #include "cli/options/option.h"
-#include "cli/terminal.h"
 #include "hooks/control/defaults.h"
 #include "hooks/control/undoable_change.h"
 #include "hooks/words/hook_ids.h"

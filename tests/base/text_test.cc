@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -75,6 +76,16 @@ TEST(PlainJson, EscapesWhatPrintableEscapes) {
   const std::string safe = plain(all);
   EXPECT_LT(printable_length(all), all.size());
   EXPECT_EQ(printable_length(safe), safe.size());
+}
+
+TEST(DidYouMean, NamesTheNearestFirst) {
+  const std::vector<std::string> all = {"convert", "check", "calls", "report", "repair", "replay"};
+  EXPECT_EQ(did_you_mean(all, "chekc", ""), "; did you mean check?");
+  EXPECT_EQ(did_you_mean(all, "rep", "--"), "; did you mean --report, --repair or --replay?");
+  EXPECT_EQ(did_you_mean(all, "call", ""), "; did you mean calls?");
+  EXPECT_EQ(did_you_mean(all, "something", ""), "");
+  EXPECT_EQ(did_you_mean({}, "check", ""), "");
+  EXPECT_EQ(did_you_mean(all, std::string(100'000, 'x'), ""), "");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "hooks/foreground/dialogue.h"
-#include "hooks/foreground/held_signals.h"
+#include "base/process/held_signals.h"
 #include "hooks/foreground/input_lines.h"
 #include "trace_hooks/session_world.h"
 

@@ -19,9 +19,4 @@ std::optional<std::string> unknown_option(const OptionTable& table,
 /// "; did you mean --columns?" where an option of `table` is near this one, which it does not have.
 std::string near_options(const OptionTable& table, std::string_view argument);
 
-/// "; did you mean --columns or --color?": those of `all` that `word` may have been meant as, the
-/// nearest first, each with `prefix` before it; "" when none is near.
-std::string did_you_mean(std::vector<std::string> all, std::string_view word,
-                         std::string_view prefix);
-
 }  // namespace tracewell::cli

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "hooks/control/control.h"
-#include "hooks/foreground/held_signals.h"
+#include "base/process/held_signals.h"
 #include "hooks/foreground/shell_command.h"
 #include "hooks/session/session.h"
 #include "model/work.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "hooks/foreground/held_signals.h"
+#include "base/process/held_signals.h"
 
 namespace tracewell::hooks {
 

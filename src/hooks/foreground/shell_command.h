@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "hooks/foreground/held_signals.h"
+#include "base/process/held_signals.h"
 
 namespace tracewell::hooks {
 

@@ -1,10 +1,13 @@
-#include "hooks/foreground/held_signals.h"
+#include "base/process/held_signals.h"
 
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-namespace tracewell::hooks {
+#include <cstdio>
+#include <cstdlib>
+
+namespace tracewell {
 
 HeldSignals::HeldSignals() {
   sigset_t held;
@@ -36,4 +39,15 @@ int HeldSignals::take() const {
   return got ? static_cast<int>(info.ssi_signo) : 0;
 }
 
-}  // namespace tracewell::hooks
+void end_by(int signal) {
+  std::fflush(stdout);
+  std::signal(signal, SIG_DFL);
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
+  std::raise(signal);
+  std::_Exit(128 + signal);
+}
+
+}  // namespace tracewell

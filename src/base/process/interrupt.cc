@@ -1,4 +1,4 @@
-#include "cli/interrupt.h"
+#include "base/process/interrupt.h"
 
 #include <csignal>
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 
-namespace tracewell::cli {
+namespace tracewell {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM};
@@ -71,4 +71,4 @@ void end_if_interrupted() {
   std::raise(came);
 }
 
-}  // namespace tracewell::cli
+}  // namespace tracewell

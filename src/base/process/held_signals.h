@@ -1,11 +1,11 @@
-// Signals that ask a command to end, for one that has a session to end first.
+// Signals that ask a command to end, for one that has to put something in order first.
 #pragma once
 
 #include <csignal>
 
-#include "base/file.h"
+#include "base/unique_fd.h"
 
-namespace tracewell::hooks {
+namespace tracewell {
 
 /// While one is there, SIGHUP, SIGINT, SIGQUIT and SIGTERM wait until they are asked for; what
 /// nobody took by the end does what it would have done. Those that are ignored stay so. For one
@@ -27,4 +27,7 @@ class HeldSignals {
   UniqueFd fd_;
 };
 
-}  // namespace tracewell::hooks
+/// Ends us by the signal, as whoever started us expects to see.
+[[noreturn]] void end_by(int signal);
+
+}  // namespace tracewell
