@@ -19,8 +19,8 @@ namespace tracewell::trace {
 /// Which trace, and what the user knows better than its content.
 struct InputOptions {
   std::string path;
-  std::string format;  // empty = by content
-  std::string endian;  // "", "little", "big"
+  std::string format = {};  // empty = by content
+  std::string endian = {};  // "", "little", "big"
   bool strict = false;
   /// The folder that `path` was found in, which is then a trace's folder; nullptr = `path` is the
   /// operator's.

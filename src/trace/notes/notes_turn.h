@@ -9,7 +9,7 @@
 #include "base/folder.h"
 #include "base/result.h"
 
-namespace tracewell::cli {
+namespace tracewell::trace {
 
 /// Holds the file FILE.notes.lock, beside the notes, and locks it (base/file_lock.h). Only its
 /// owner and root can open that file. A lock of the trace, or of its notes, would be anybody's who
@@ -36,4 +36,4 @@ class NotesTurn {
   UniqueFd file_;  // locked
 };
 
-}  // namespace tracewell::cli
+}  // namespace tracewell::trace

@@ -1,4 +1,4 @@
-#include "cli/notes_turn.h"
+#include "trace/notes/notes_turn.h"
 
 #include <chrono>
 #include <ctime>
@@ -10,14 +10,14 @@
 #include "base/open.h"
 #include "base/text.h"
 
-namespace tracewell::cli {
+namespace tracewell::trace {
 namespace {
 
-constexpr long kPauseNs = 20'000'000;
+constexpr long kTurnPauseNs = 20'000'000;
 
 /// Signals end the command as they end any other: nothing here catches them.
 void pause_a_little() {
-  const timespec time{0, kPauseNs};
+  const timespec time{0, kTurnPauseNs};
   ::nanosleep(&time, nullptr);
 }
 
@@ -27,7 +27,7 @@ bool is_same_making(const std::optional<FileFacts>& a, const std::optional<FileF
 }
 
 /// `refused`: it is somebody else's, or no file at all.
-Error too_long(const std::string& lock, const Error* refused) {
+Error turn_too_long(const std::string& lock, const Error* refused) {
   if (refused != nullptr)
     return {refused->code,
             fmt::format("{}; the file is there while notes are written, for some milliseconds: "
@@ -66,7 +66,7 @@ Result<NotesTurn> NotesTurn::take(const Place& notes, const std::string& path) {
       since = Clock::now();
     }
     if (Clock::now() - since > std::chrono::seconds(kWaitSeconds))
-      return too_long(lock, file.ok() ? nullptr : &file.error());
+      return turn_too_long(lock, file.ok() ? nullptr : &file.error());
     pause_a_little();
   }
 }
@@ -76,4 +76,4 @@ NotesTurn::~NotesTurn() {
   if (file_.valid()) best_effort(at_.folder.remove(at_.name));
 }
 
-}  // namespace tracewell::cli
+}  // namespace tracewell::trace
