@@ -1,6 +1,5 @@
 // tracewell calls FILE: which function called which, when.
-#include <string>
-#include <vector>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -12,6 +11,7 @@
 #include "render/call_rows.h"
 #include "render/step_words.h"
 #include "trace/questions/calls.h"
+#include "trace/told_problems.h"
 
 namespace tracewell::cli {
 namespace {
@@ -24,19 +24,6 @@ struct CallsOptions {
   bool json = false;
 };
 
-/// "of thread 7, at depth 0 to 2, …"
-std::string wanted_text(const trace::CallsQuestion& question) {
-  std::vector<std::string> parts;
-  if (question.thread) parts.push_back(fmt::format("of thread {}", *question.thread));
-  if (question.depth != UINT64_MAX) parts.push_back(fmt::format("at depth {}", question.depth));
-  if (question.from != 0) parts.push_back(fmt::format("at step {} or behind it", question.from));
-  if (question.to != UINT64_MAX)
-    parts.push_back(fmt::format("at step {} or before it", question.to));
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : " and ") + part;
-  return out;
-}
-
 Result<int> calls(const CallsOptions& options) {
   const trace::CallsQuestion& question = options.question;
   TW_RETURN_IF_ERROR(trace::check_range(question.from, question.to));
@@ -45,18 +32,17 @@ Result<int> calls(const CallsOptions& options) {
                       open_step_trace(options.input, options.images));
   TW_RETURN_IF_ERROR(trace::check_steps(trace, question.from, question.to));
   if (question.thread) TW_RETURN_IF_ERROR(trace::check_thread(trace, *question.thread));
-  tell_missing_steps(trace.trace, options.input.path);
+  const Work work = command_work();
+  trace::tell_missing_steps(trace.trace, options.input.path, work);
   const render::StepWords words(trace.catalog(), trace.names);
   uint64_t count = 0;
   const auto show = [&](const trace::FoundCall& found) {
     fmt::print("{}\n", render::call_row(found, words, options.json));
     return ++count < options.limit;
   };
-  TW_ASSIGN_OR_RETURN(const uint64_t all, trace::calls(trace, question, show, command_work()));
+  TW_ASSIGN_OR_RETURN(const uint64_t all, trace::calls(trace, question, show, work));
   if (count != 0) return static_cast<int>(kOk);
-  return nothing(all == 0 ? "no call whose callee's first step is recorded is in this trace"
-                          : fmt::format("none of the calls in this trace ({}) is {}", all,
-                                        wanted_text(question)));
+  return nothing(trace::no_calls_text(question, all));
 }
 
 }  // namespace

@@ -4,10 +4,11 @@
 
 #include "base/process/interrupt.h"
 #include "base/text.h"
+#include "cli/command_work.h"
 #include "cli/options/parse.h"
 #include "cli/options/unknown_option.h"
-#include "cli/trace_files.h"
 #include "cli/version.h"
+#include "trace/told_problems.h"
 
 namespace tracewell::cli {
 namespace {
@@ -59,6 +60,13 @@ void print_overview() {
 int usage_error(std::string_view program, std::string_view text) {
   fmt::print(stderr, "{}: {}\nTry '{} --help'.\n", program, text, program);
   return kUsage;
+}
+
+/// Tells what was not told by the end of a command. Since the answer may be wrong then, the result
+/// is no good status if a trace was asked; else it is `status`.
+int tell_lost_files(int status) {
+  if (!trace::tell_lost_files(command_work())) return status;
+  return status == kOk || status == kNothing ? static_cast<int>(kBadInput) : status;
 }
 
 /// Parses `arguments` (without any name) by the command's options and does the work.

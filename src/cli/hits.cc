@@ -11,6 +11,7 @@
 #include "render/call_rows.h"
 #include "render/step_words.h"
 #include "trace/questions/hits.h"
+#include "trace/told_problems.h"
 
 namespace tracewell::cli {
 namespace {
@@ -27,15 +28,15 @@ Result<int> hits(const HitsOptions& options) {
   if (options.limit == 0) return {Errc::InvalidArgument, "--limit 0 shows nothing"};
   TW_ASSIGN_OR_RETURN(const trace::StepTrace trace,
                       open_step_trace(options.input, options.images));
-  tell_missing_steps(trace.trace, options.input.path);
+  const Work work = command_work();
+  trace::tell_missing_steps(trace.trace, options.input.path, work);
   const render::StepWords words(trace.catalog(), trace.names);
   uint64_t shown = 0;
   const auto show = [&](const trace::HitCount& count) {
     fmt::print("{}\n", render::hit_row(count, words, options.question.blocks, options.json));
     return ++shown < options.limit;
   };
-  TW_ASSIGN_OR_RETURN(const uint64_t all,
-                      trace::hits(trace, options.question, show, command_work()));
+  TW_ASSIGN_OR_RETURN(const uint64_t all, trace::hits(trace, options.question, show, work));
   return all == 0 ? nothing("the trace has no steps") : static_cast<int>(kOk);
 }
 

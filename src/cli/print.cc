@@ -1,9 +1,10 @@
 // tracewell print FILE: events, for people or for scripts.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
+#include <memory>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/process/interrupt.h"
 #include "base/process/terminal.h"
@@ -12,14 +13,10 @@
 #include "cli/images.h"
 #include "cli/options/option.h"
 #include "cli/trace_files.h"
-#include "filter/limit.h"
-#include "filter/step_notes.h"
-#include "filter/step_numbers.h"
 #include "render/event_text.h"
 #include "render/step_rows.h"
-#include "trace/images/image_names.h"
-#include "trace/notes_file.h"
-#include "trace/where_index.h"
+#include "trace/selected_events.h"
+#include "trace/writing/output.h"
 
 namespace tracewell::cli {
 namespace {
@@ -47,7 +44,7 @@ std::vector<std::string> printed_formats() {
 Result<std::unique_ptr<Sink>> create_print_sink(const PrintOptions& options,
                                                 trace::AddressNames names) {
   if (options.format != "text")
-    return create_sink(*formats::find_format(options.format), "-", options.save);
+    return trace::create_sink(*formats::find_format(options.format), "-", options.save);
   if (!options.json && options.columns.empty())
     return render::text_sink(output_has_color(), std::move(names));
   render::StepRowsOptions rows;
@@ -79,28 +76,18 @@ Status check(const PrintOptions& options) {
 Result<int> print(const PrintOptions& options) {
   TW_RETURN_IF_ERROR(check(options));
   const Work work = command_work();
-  TW_ASSIGN_OR_RETURN(trace::OpenTrace trace, trace::open_trace(options.input, work));
-  auto index = trace::index_for(trace, options.selection);
-  TW_ASSIGN_OR_RETURN(trace::AddressNames names,
-                      trace::names_of_images(trace.source, options.images, work));
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, create_print_sink(options, names));
-  trace::TraceNotes notes = trace::notes_of(trace, options.input.path, work);
-  trace::leave_out_by_index(trace.source, std::move(index), options.selection, names);
-  trace.source = filter::with_notes(filter::with_step_numbers(std::move(trace.source)),
-                                    std::move(notes.notes), notes.beside);
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Source> source,
-                      trace::select_events(std::move(trace.source), options.selection,
-                                           *trace.problems, options.input.strict, "printing", work,
-                                           {names.module, names.symbol}));
-  // Nobody waits for what is behind the last one, --where least of all.
-  trace::CountingSource counted(filter::limited(std::move(source), options.limit));
+  TW_ASSIGN_OR_RETURN(trace::SelectedEvents events,
+                      trace::SelectedEvents::open(options.input, options.selection,
+                                                  options.images, work));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
+                      create_print_sink(options, events.names()));
+  TW_RETURN_IF_ERROR(events.begin(options.limit, "printing", work));
   const InterruptGuard guard;
-  const Status done = pump(counted, *sink);
-  tell_problems(trace, options.input.path);
-  tell_losses(trace, options.selection, options.input.path);
-  tell_left_out(*sink, options.format);
+  const Status done = pump(events.source(), *sink);
+  events.tell_doubts(work);
+  trace::tell_left_out(*sink, options.format, work);
   if (!done.ok()) return done.error();
-  if (options.selection.selects() && counted.count() == 0)
+  if (options.selection.selects() && events.source().count() == 0)
     return nothing(trace::why_nothing(options.selection));
   return static_cast<int>(kOk);
 }

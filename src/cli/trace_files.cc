@@ -1,16 +1,15 @@
 #include "cli/trace_files.h"
 
-#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/process/terminal.h"
 #include "base/text.h"
 #include "cli/command_work.h"
 #include "cli/options/option.h"
 #include "trace/images/image_names.h"
+#include "trace/told_problems.h"
 
 namespace tracewell::cli {
 namespace {
@@ -97,21 +96,12 @@ Result<trace::StepTrace> open_step_trace(const trace::InputOptions& options,
   return out;
 }
 
-void tell_other_name(const std::string& output, const formats::Format& format,
-                     std::string_view machine) {
-  if (format.name != "trace64") return;
-  const bool wide = machine == "x86-64";
-  if (!wide && machine != "i386") return;
-  if (!output.ends_with(wide ? ".trace32" : ".trace64")) return;
-  fmt::print(stderr,
-             "tracewell: {}: this is {} code in spite of the name; x64dbg looks for it in {} "
-             "files\n",
-             printable(output), wide ? "64-bit" : "32-bit", wide ? ".trace64" : ".trace32");
+void tell_problems(const trace::OpenTrace& trace, const std::string& path) {
+  trace::tell_problems(trace, path, command_work());
 }
 
-void tell_left_out(const Sink& sink, const std::string& name) {
-  for (const std::string& line : sink.left_out())
-    fmt::print(stderr, "tracewell: {}: {}\n", printable(name), printable(line));
+void tell_lost_events(const trace::LostEvents& lost, const std::string& path) {
+  trace::tell_lost_events(lost, path, command_work());
 }
 
 void add_csv_safe(OptionTable& table, bool& safe) {
@@ -124,18 +114,6 @@ Status check_csv_safe(bool safe, std::string_view format) {
   if (!safe || format == "csv") return {};
   return {Errc::InvalidArgument,
           fmt::format("--csv-safe is of csv, and this is {}", printable(format))};
-}
-
-Result<std::unique_ptr<Sink>> create_sink(const formats::Format& format, const std::string& path,
-                                          const formats::SaveOptions& options) {
-  if (!format.create)
-    return Error{Errc::Unsupported, fmt::format("format {} cannot be written", format.name), {}};
-  if (format.binary && is_output(path) && output_is_terminal())
-    return Error{Errc::InvalidArgument,
-                 fmt::format("{} is binary; not written to a terminal", format.description),
-                 {}};
-  TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create(path));
-  return format.create(std::move(file), options);
 }
 
 }  // namespace tracewell::cli

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "base/result.h"
 #include "model/work.h"
@@ -28,5 +29,8 @@ struct FoundCall {
 /// there are in the whole trace. InvalidArgument: there is no such thread or step.
 Result<uint64_t> calls(const StepTrace& trace, const CallsQuestion& question,
                        const std::function<bool(const FoundCall&)>& visit, const Work& work);
+/// Why there was none, though the trace has `all`: "none of the calls in this trace (7) is of
+/// thread 3 and at depth 0".
+std::string no_calls_text(const CallsQuestion& question, uint64_t all);
 
 }  // namespace tracewell::trace

@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "cli/trace_files.h"
 #include "trace/lost_files.h"
+#include "trace/told_problems.h"
 
-namespace tracewell::cli {
+namespace tracewell::trace {
 namespace {
 
 // `diff` opens both of its traces at once.
@@ -22,12 +22,12 @@ TEST(TraceFiles, AreNotedByTwoThreadsAtOnce) {
       for (int n = 0; n < 5000; ++n) {
         const auto file = InputFile::open(path);
         ASSERT_TRUE(file.ok());
-        trace::note_trace_file(**file);
+        note_trace_file(**file);
       }
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(tell_lost_files(0), 0);
+  EXPECT_FALSE(tell_lost_files(Work()));
 }
 
 }  // namespace
-}  // namespace tracewell::cli
+}  // namespace tracewell::trace
