@@ -1,21 +1,16 @@
 // tracewell diff A B: where two runs of a program part, and why.
-#include <future>
-#include <string>
-#include <utility>
-#include <vector>
+#include <memory>
 
 #include <fmt/format.h>
 
-#include "base/text.h"
-#include "base/thread.h"
 #include "cli/command.h"
 #include "cli/command_work.h"
+#include "cli/images.h"
 #include "cli/options/option.h"
 #include "cli/trace_files.h"
 #include "render/diff_report.h"
 #include "timeline/diff/diff.h"
-#include "trace/images/image_names.h"
-#include "trace/open_steps.h"
+#include "trace/compared_runs.h"
 
 namespace tracewell::cli {
 namespace {
@@ -23,60 +18,23 @@ namespace {
 struct DiffCommand {
   trace::InputOptions a, b;
   trace::ImageOptions images;
-  uint64_t window = timeline::DiffOptions().window;
-  uint64_t look_back = timeline::DiffOptions().look_back;
-  uint64_t most = timeline::DiffOptions().most;
-  bool first = false;
-  bool ignore_loops = false;
-  bool ignore_values = false;
-  std::vector<std::string> ignore_registers;
+  timeline::DiffOptions options;
   bool json = false;
 };
 
-struct Side {
-  trace::OpenSteps steps;
-  trace::AddressNames names;
-};
-
-Result<Side> open_side(const trace::InputOptions& options, const trace::ImageOptions& images,
-                       const Work& work) {
-  Side out;
-  TW_ASSIGN_OR_RETURN(trace::OpenTrace trace, trace::open_trace(options, work));
-  TW_ASSIGN_OR_RETURN(out.names, trace::names_of_images(trace.source, images, work));
-  TW_ASSIGN_OR_RETURN(out.steps, trace::with_steps(std::move(trace), options, work));
-  return out;
-}
-
 Result<bool> diff(const DiffCommand& command) {
-  if (command.a.path == "-" && command.b.path == "-")
-    return {Errc::InvalidArgument,
-            "both A and B are -, and standard input can be read once; give a file for one of them"};
-  // The images are A's; B may be of another build. Opening is a pass over the whole file; nothing
-  // is shared.
-  const Work work = command_work();
-  auto opening = begin([&] { return open_side(command.b, {}, work); });
-  auto opened = open_side(command.a, command.images, work);
-  auto other = opening.get();
-  TW_ASSIGN_OR_RETURN(const Side a, std::move(opened));
-  TW_ASSIGN_OR_RETURN(const Side b, std::move(other));
-  tell_problems(a.steps.trace, command.a.path);
-  tell_problems(b.steps.trace, command.b.path);
-  timeline::DiffOptions options;
-  options.first = command.first;
-  options.ignore_loops = command.ignore_loops;
-  options.ignore_values = command.ignore_values;
-  options.ignore_registers = command.ignore_registers;
-  options.window = command.window;
-  options.look_back = command.look_back;
-  options.most = command.most;
-  options.work = work;
+  timeline::DiffOptions options = command.options;
+  options.work = command_work();
+  TW_ASSIGN_OR_RETURN(const trace::ComparedRuns runs,
+                      trace::open_runs(command.a, command.b, command.images, options.work));
+  const trace::OpenSteps& a = runs.a.steps;
+  const trace::OpenSteps& b = runs.b.steps;
   TW_ASSIGN_OR_RETURN(const timeline::DiffReport report,
-                      timeline::diff(a.steps.side(), b.steps.side(), options));
-  const Catalog& catalog = a.steps.side().catalog;
-  const render::DiffWords words(a.steps.side(), b.steps.side(), report, a.names);
-  fmt::print("{}", command.json
-                       ? render::diff_json(report, catalog, words)
-                       : render::diff_text(report, catalog, words, command.first));
+                      timeline::diff(a.side(), b.side(), options));
+  const Catalog& catalog = a.catalog();
+  const render::DiffWords words(a.side(), b.side(), report, runs.a.names);
+  fmt::print("{}", command.json ? render::diff_json(report, catalog, words)
+                                : render::diff_text(report, catalog, words, options.first));
   return report.same();
 }
 
@@ -100,31 +58,33 @@ void add_diff_options(OptionTable& table, DiffCommand& command) {
        .open = true},
       {.names = "--strict", .to = &command.a.strict, .what = "fail at the first sign of damage"},
       {.names = "--first",
-       .to = &command.first,
+       .to = &command.options.first,
        .what = "tell the first difference, and compare nothing behind it"},
       {.names = "--ignore-loops",
-       .to = &command.ignore_loops,
+       .to = &command.options.ignore_loops,
        .what = "how often a loop runs is no difference"},
-      {.names = "--ignore-values", .to = &command.ignore_values, .what = "look for no causes"},
+      {.names = "--ignore-values",
+       .to = &command.options.ignore_values,
+       .what = "look for no causes"},
       {.names = "--ignore-registers",
-       .to = &command.ignore_registers,
+       .to = &command.options.ignore_registers,
        .value = "LIST",
        .what = "registers that are no causes, such as rbp,eflags",
        .separator = ','},
       {.names = "--window",
-       .to = &command.window,
+       .to = &command.options.window,
        .value = "N",
        .unit = "steps",
        .what = "steps in which runs that have parted may meet again (1048576)",
        .otherwise = "1048576"},
       {.names = "--look-back",
-       .to = &command.look_back,
+       .to = &command.options.look_back,
        .value = "N",
        .unit = "steps",
        .what = "steps in which causes are looked for (65536)",
        .otherwise = "65536"},
       {.names = "--most",
-       .to = &command.most,
+       .to = &command.options.most,
        .value = "N",
        .unit = "differences",
        .what = "differences to tell of each thread (100)",

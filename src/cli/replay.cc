@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "agent/session.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/images.h"
@@ -19,8 +18,7 @@
 #include "server/replay/opening.h"
 #include "server/replay/recording.h"
 #include "server/replay/replay_loop.h"
-#include "trace/images/image_code.h"
-#include "trace/step_history.h"
+#include "trace/replayed.h"
 
 namespace tracewell::cli {
 namespace {
@@ -48,33 +46,15 @@ Result<std::unique_ptr<server::Recording>> open_recording(const ReplayOptions& o
                                                           const Work& work,
                                                           const trace::HowToOpen& how,
                                                           const server::ServeLog& log) {
-  TW_ASSIGN_OR_RETURN(trace::OpenTrace trace, trace::open_trace(options.input, work, how));
-  if (trace.source->frames() != nullptr) {
-    tell_problems(trace, options.input.path);
-    const auto open = std::make_shared<trace::OpenTrace>(std::move(trace));
-    const std::shared_ptr<Source> frames(open, open->source.get());
-    TW_RETURN_IF_ERROR(server::fits_a_packet(frames->catalog()));
-    TW_ASSIGN_OR_RETURN(symbols::ImageMap placed,
-                        trace::place_images(frames->catalog(), options.images, work));
-    return server::recording_of_frames(frames, std::move(placed),
+  TW_ASSIGN_OR_RETURN(trace::Replayed opened,
+                      trace::open_replayed(options.input, options.images, how,
+                                           server::fits_a_packet, work));
+  if (opened.frames != nullptr)
+    return server::recording_of_frames(opened.frames, std::move(opened.images),
                                        [&log](std::string_view line) { log.notice(line); });
-  }
-  TW_RETURN_IF_ERROR(server::fits_a_packet(trace.source->catalog()));
-  // What the user may have mistyped comes before what takes long.
-  TW_ASSIGN_OR_RETURN(symbols::ImageMap placed,
-                      trace::place_images(trace.source->catalog(), options.images, work));
-  trace.source = trace::with_image_code(std::move(trace.source), placed, work);
-  TW_ASSIGN_OR_RETURN(trace::StepTrace steps,
-                      trace::index_step_trace(std::move(trace), options.input, work, how));
-  tell_problems(steps.trace, options.input.path);
-  trace::read_notes(steps, options.input.path, work);
-  std::vector<Note> notes = std::move(steps.notes);
-  TW_ASSIGN_OR_RETURN(trace::StepHistory opened, trace::StepHistory::open(std::move(steps)));
-  auto history = std::make_unique<trace::StepHistory>(std::move(opened));
-  if (history->count() == 0) return {Errc::NotFound, "the trace has no steps"};
-  const Catalog& catalog = history->catalog();
-  return server::recording_of_steps(std::move(history), catalog, std::move(placed),
-                                    std::move(notes));
+  const Catalog& catalog = opened.history->catalog();
+  return server::recording_of_steps(std::move(opened.history), catalog, std::move(opened.images),
+                                    std::move(opened.notes));
 }
 
 /// Both must outlive it.
@@ -105,12 +85,7 @@ Result<int> replay(const ReplayOptions& options) {
   // Nobody is told to come to what cannot be opened. What takes longer is seen while they come.
   // There is nothing to end cleanly yet: until here a signal ends us at once, also where a file is
   // a pipe that nobody writes to, or was made to take long.
-  TW_ASSIGN_OR_RETURN(const formats::Format* const format, trace::is_openable(options.input));
-  if (format != nullptr && format->name == "hooklog")
-    return {Errc::Unsupported,
-            fmt::format("{}: replay takes frames or executed instructions; this has hooks",
-                        printable(options.input.path))};
-  TW_RETURN_IF_ERROR(trace::are_openable(options.images));
+  TW_RETURN_IF_ERROR(trace::is_replayable(options.input, options.images));
   TW_ASSIGN_OR_RETURN(const UniqueFd quit, server::hold_quit_signals());
   log.quit_fd = quit.get();
   TW_ASSIGN_OR_RETURN(std::unique_ptr<server::Transport> transport,
