@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "base/process/terminal.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "cli/command.h"
@@ -15,7 +16,6 @@
 #include "cli/options/option.h"
 #include "cli/report_options.h"
 #include "cli/report_run.h"
-#include "cli/terminal.h"
 #include "cli/trace_files.h"
 #include "hooks/components/component_logs.h"
 #include "hooks/session/session.h"

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/command_work.h"
-#include "cli/interrupt.h"
 #include "cli/trace_files.h"
 #include "render/report_rows.h"
 

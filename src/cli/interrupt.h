@@ -1,4 +1,0 @@
-// Ctrl-C, for commands that print.
-#pragma once
-
-#include "base/process/interrupt.h"

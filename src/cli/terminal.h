@@ -1,4 +1,0 @@
-// What standard output is connected to.
-#pragma once
-
-#include "base/process/terminal.h"
