@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/format_text.h"
+#include "agent/session/format_text.h"
 
 using namespace tracewell;
 

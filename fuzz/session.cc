@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "agent/engine.h"
-#include "agent/session.h"
+#include "agent/engine/engine.h"
+#include "agent/session/session.h"
 #include "base/check.h"
 #include "base/text.h"
 #include "rsp/framing.h"

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "agent/session.h"
+#include "agent/session/session.h"
 
 namespace tracewell::agent {
 

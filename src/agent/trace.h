@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/markers.h"
+#include "agent/engine/markers.h"
 #include "base/bytes.h"
 #include "base/result.h"
 #include "model/catalog.h"

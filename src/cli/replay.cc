@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "agent/session.h"
+#include "agent/session/session.h"
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/images.h"

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "agent/shown_text.h"
+#include "agent/session/shown_text.h"
 #include "base/named.h"
 #include "base/text.h"
 

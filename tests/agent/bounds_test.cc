@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "agent/engine.h"
-#include "agent/experiment_bounds.h"
-#include "agent/process_packets.h"
-#include "agent/session.h"
+#include "agent/engine/engine.h"
+#include "agent/engine/experiment_bounds.h"
+#include "agent/session/session.h"
+#include "agent/shared/process_packets.h"
 #include "base/hex.h"
 #include "rsp/framing.h"
 #include "target/fake/fake_target.h"

@@ -20,7 +20,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/buffer/buffer_memory.h"
-#include "agent/trace_buffer.h"
+#include "agent/buffer/trace_buffer.h"
 #include "base/file_lock.h"
 #include "ring/layout.h"
 #include "scratch.h"

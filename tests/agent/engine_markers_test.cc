@@ -1,6 +1,6 @@
 // Static tracepoints: what they collect, and the semaphores of their probes.
 #include "agent/engine_world.h"
-#include "agent/upload.h"
+#include "agent/shared/upload.h"
 #include "base/hex.h"
 #include "symbols/elf_builder.h"
 

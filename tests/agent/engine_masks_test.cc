@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/trace_source.h"
+#include "agent/buffer/trace_source.h"
 #include "engine_world.h"
 
 namespace tracewell::agent::test {

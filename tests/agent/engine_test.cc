@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "agent/engine.h"
+#include "agent/engine/engine.h"
 
 #include "engine_world.h"
 

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "agent/engine.h"
+#include "agent/engine/engine.h"
 #include "base/hex.h"
 
 namespace tracewell::agent::test {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "agent/session.h"
+#include "agent/session/session.h"
 #include "base/hex.h"
 #include "rsp/framing.h"
 #include "target/fake/fake_target.h"

@@ -1,5 +1,5 @@
 // What `dprintf` in agent style prints: the same as C's printf, for what both know.
-#include "agent/format_text.h"
+#include "agent/session/format_text.h"
 
 #include <gtest/gtest.h>
 

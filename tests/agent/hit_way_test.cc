@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/hit_way.h"
+#include "agent/engine/hit_way.h"
 
 namespace tracewell::agent {
 namespace {

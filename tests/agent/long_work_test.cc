@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/session.h"
+#include "agent/session/session.h"
 #include "rsp/framing.h"
 #include "target/fake/fake_target.h"
 

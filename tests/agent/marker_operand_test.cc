@@ -1,4 +1,4 @@
-#include "agent/marker_operand.h"
+#include "agent/engine/marker_operand.h"
 
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-#include "agent/read_pace.h"
+#include "agent/fast/read_pace.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "agent/recorded_trace.h"
+#include "agent/recorded/recorded_trace.h"
 
 #include <algorithm>
 #include <memory>

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "agent/frame_list.h"
-#include "agent/recorded_trace.h"
-#include "agent/session.h"
+#include "agent/recorded/recorded_trace.h"
+#include "agent/session/session.h"
 #include "base/hex.h"
 #include "machine/x86.h"
 #include "rsp/framing.h"

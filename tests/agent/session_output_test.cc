@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/session.h"
+#include "agent/session/session.h"
 #include "base/hex.h"
 #include "rsp/framing.h"
 #include "target/fake/fake_target.h"

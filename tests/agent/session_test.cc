@@ -1,5 +1,5 @@
 // Clients that send too much.
-#include "agent/session.h"
+#include "agent/session/session.h"
 
 #include <string>
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <functional>
 
-#include "agent/collector.h"
-#include "agent/trace_buffer.h"
-#include "agent/variables.h"
+#include "agent/buffer/trace_buffer.h"
+#include "agent/engine/collector.h"
+#include "agent/engine/variables.h"
 
 namespace tracewell::agent {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "agent/thread_numbers.h"
+#include "agent/fast/thread_numbers.h"
 
 namespace tracewell::agent {
 namespace {

@@ -1,6 +1,6 @@
 // The trace buffer against a naive one: a list of frames, dropped from the front when there are too
 // many bytes.
-#include "agent/trace_buffer.h"
+#include "agent/buffer/trace_buffer.h"
 
 #include <algorithm>
 #include <deque>
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/trace_source.h"
+#include "agent/buffer/trace_source.h"
 #include "rsp/frames.h"
 #include "scratch.h"
 

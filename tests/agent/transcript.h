@@ -30,8 +30,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/engine.h"
-#include "agent/session.h"
+#include "agent/engine/engine.h"
+#include "agent/session/session.h"
 #include "base/hex.h"
 #include "base/text.h"
 #include "rsp/framing.h"

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "agent/trace_buffer.h"
-#include "agent/trace_source.h"
+#include "agent/buffer/trace_buffer.h"
+#include "agent/buffer/trace_source.h"
 #include "base/file.h"
 #include "model/stream.h"
 #include "server/live/save_folder.h"

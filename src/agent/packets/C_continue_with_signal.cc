@@ -1,6 +1,6 @@
 // C<signal>: continue with a signal.
-#include "agent/old_resume.h"
 #include "agent/packets.h"
+#include "agent/shared/old_resume.h"
 
 namespace tracewell::agent {
 

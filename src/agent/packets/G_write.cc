@@ -1,7 +1,7 @@
 // G<hex>: writes all registers of the current thread.
-#include "agent/memory_packets.h"
-#include "agent/non_stop.h"
 #include "agent/packets.h"
+#include "agent/session/non_stop.h"
+#include "agent/shared/memory_packets.h"
 #include "base/hex.h"
 
 namespace tracewell::agent {

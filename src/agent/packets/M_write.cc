@@ -1,6 +1,6 @@
 // M<address>,<length>:<hex>: writes memory of the current process, all or nothing.
-#include "agent/memory_packets.h"
 #include "agent/packets.h"
+#include "agent/shared/memory_packets.h"
 #include "base/hex.h"
 #include "base/text.h"
 

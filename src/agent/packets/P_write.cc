@@ -1,9 +1,9 @@
 // P<number>=<hex>: writes one register of the current thread.
 #include <algorithm>
 
-#include "agent/memory_packets.h"
-#include "agent/non_stop.h"
 #include "agent/packets.h"
+#include "agent/session/non_stop.h"
+#include "agent/shared/memory_packets.h"
 #include "base/hex.h"
 #include "base/text.h"
 

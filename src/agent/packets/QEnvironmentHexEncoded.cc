@@ -1,6 +1,6 @@
 // QEnvironmentHexEncoded:<hex of NAME=value>: a variable for programs to come.
 #include "agent/packets.h"
-#include "agent/process_packets.h"
+#include "agent/shared/process_packets.h"
 #include "base/hex.h"
 
 namespace tracewell::agent {

@@ -1,6 +1,6 @@
 // QEnvironmentUnset:<hex of NAME>: a variable that programs to come shall not have.
 #include "agent/packets.h"
-#include "agent/process_packets.h"
+#include "agent/shared/process_packets.h"
 #include "base/hex.h"
 
 namespace tracewell::agent {

@@ -1,6 +1,6 @@
 // QPassSignals:<signal>;<signal>…: signals (GDB's numbers) to deliver without a stop.
 #include "agent/packets.h"
-#include "agent/signal_packets.h"
+#include "agent/shared/signal_packets.h"
 
 namespace tracewell::agent {
 

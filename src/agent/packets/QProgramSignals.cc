@@ -2,7 +2,7 @@
 // debugged, the debugger decides about each one that is told, and those that are not told are
 // passed; so this matters when the program is let go.
 #include "agent/packets.h"
-#include "agent/signal_packets.h"
+#include "agent/shared/signal_packets.h"
 
 namespace tracewell::agent {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "agent/packets.h"
-#include "agent/process_packets.h"
+#include "agent/shared/process_packets.h"
 #include "rsp/qtdp.h"
 
 namespace tracewell::agent {

@@ -1,7 +1,7 @@
 // QTSave:<hex name>: saves the trace as a file on the server's side (GDB's `tsave -r`), where the
 // server's user allows it. A file that gets larger than the buffer is told of before it is written.
 #include "agent/packets.h"
-#include "agent/saved_size.h"
+#include "agent/shared/saved_size.h"
 #include "base/hex.h"
 
 namespace tracewell::agent {

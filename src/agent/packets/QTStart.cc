@@ -1,7 +1,7 @@
 // QTStart: puts the tracepoints into the current process and begins to collect. What is not as its
 // user asked for is console output (O) ahead of the reply.
 #include "agent/packets.h"
-#include "agent/process_packets.h"
+#include "agent/shared/process_packets.h"
 
 namespace tracewell::agent {
 

@@ -1,6 +1,6 @@
 // QTinit: a new experiment; nothing of the old one is kept.
 #include "agent/packets.h"
-#include "agent/process_packets.h"
+#include "agent/shared/process_packets.h"
 
 namespace tracewell::agent {
 

@@ -1,6 +1,6 @@
 // R<anything>: restarts the program (extended mode); has no reply.
 #include "agent/packets.h"
-#include "agent/process_packets.h"
+#include "agent/shared/process_packets.h"
 
 namespace tracewell::agent {
 

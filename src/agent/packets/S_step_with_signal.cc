@@ -1,6 +1,6 @@
 // S<signal>: step by one instruction, with a signal.
-#include "agent/old_resume.h"
 #include "agent/packets.h"
+#include "agent/shared/old_resume.h"
 
 namespace tracewell::agent {
 

@@ -1,7 +1,7 @@
 // X<address>,<length>:<binary>: writes memory of the current process. A debugger asks with length 0
 // whether we know the packet.
-#include "agent/memory_packets.h"
 #include "agent/packets.h"
+#include "agent/shared/memory_packets.h"
 #include "base/text.h"
 #include "rsp/framing.h"
 

@@ -1,7 +1,7 @@
 // Z<type>,<address>,<kind>[;X<len>,<code>…][;cmds:<persist>,X<len>,<code>…]: inserts a breakpoint
 // or watchpoint; or replaces the conditions and commands (bytecode) of one that is there.
-#include "agent/breakpoint_packets.h"
 #include "agent/packets.h"
+#include "agent/shared/breakpoint_packets.h"
 
 namespace tracewell::agent {
 

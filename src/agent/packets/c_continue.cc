@@ -1,6 +1,6 @@
 // c: continue.
-#include "agent/old_resume.h"
 #include "agent/packets.h"
+#include "agent/shared/old_resume.h"
 
 namespace tracewell::agent {
 

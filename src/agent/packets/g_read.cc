@@ -1,6 +1,6 @@
 // g: all registers of the current thread, in the target description's order.
-#include "agent/frame_view.h"
 #include "agent/packets.h"
+#include "agent/session/frame_view.h"
 
 namespace tracewell::agent {
 

@@ -1,6 +1,6 @@
 // k: kills everything; has no reply. Without extended mode it ends the server, too.
 #include "agent/packets.h"
-#include "agent/process_packets.h"
+#include "agent/shared/process_packets.h"
 
 namespace tracewell::agent {
 

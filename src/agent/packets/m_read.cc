@@ -1,9 +1,9 @@
 // m<address>,<length>: memory of the current process in hex; a shorter reply is normal.
 #include <algorithm>
 
-#include "agent/frame_view.h"
-#include "agent/memory_packets.h"
 #include "agent/packets.h"
+#include "agent/session/frame_view.h"
+#include "agent/shared/memory_packets.h"
 
 namespace tracewell::agent {
 

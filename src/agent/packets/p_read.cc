@@ -1,6 +1,6 @@
 // p<number>: one register of the current thread; of the selected frame, `xx` when not collected.
-#include "agent/frame_view.h"
 #include "agent/packets.h"
+#include "agent/session/frame_view.h"
 #include "base/hex.h"
 
 namespace tracewell::agent {

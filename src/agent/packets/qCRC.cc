@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "agent/memory_packets.h"
 #include "agent/packets.h"
+#include "agent/shared/memory_packets.h"
 
 namespace tracewell::agent {
 namespace {

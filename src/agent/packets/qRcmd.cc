@@ -3,8 +3,8 @@
 // can: so that stands there where programs run, and not where a recording is shown.
 #include <fmt/format.h>
 
-#include "agent/monitor_history.h"
 #include "agent/packets.h"
+#include "agent/shared/monitor_history.h"
 #include "agent/trace.h"
 #include "base/hex.h"
 #include "base/text.h"

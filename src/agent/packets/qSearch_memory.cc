@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "agent/memory_packets.h"
 #include "agent/packets.h"
+#include "agent/shared/memory_packets.h"
 #include "rsp/framing.h"
 #include "rsp/text.h"
 

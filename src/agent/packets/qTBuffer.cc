@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "agent/packets.h"
-#include "agent/saved_size.h"
+#include "agent/shared/saved_size.h"
 #include "rsp/text.h"
 
 namespace tracewell::agent {

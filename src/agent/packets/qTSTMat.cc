@@ -1,6 +1,6 @@
 // qTSTMat:<addr>: the static tracepoint markers at an address.
 #include "agent/packets.h"
-#include "agent/upload.h"
+#include "agent/shared/upload.h"
 #include "base/hex.h"
 
 namespace tracewell::agent {

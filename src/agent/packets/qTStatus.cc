@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "agent/packets.h"
-#include "agent/saved_size.h"
+#include "agent/shared/saved_size.h"
 #include "rsp/for_gdb.h"
 #include "rsp/status.h"
 

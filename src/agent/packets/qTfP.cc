@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "agent/packets.h"
-#include "agent/upload.h"
+#include "agent/shared/upload.h"
 #include "rsp/definitions.h"
 #include "rsp/for_gdb.h"
 

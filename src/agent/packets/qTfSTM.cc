@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "agent/packets.h"
-#include "agent/upload.h"
+#include "agent/shared/upload.h"
 #include "base/hex.h"
 #include "base/text.h"
 

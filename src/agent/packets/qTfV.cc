@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agent/packets.h"
-#include "agent/upload.h"
+#include "agent/shared/upload.h"
 #include "rsp/definitions.h"
 #include "rsp/for_gdb.h"
 

@@ -1,6 +1,6 @@
 // qTsP: the next piece of the tracepoints' definitions.
 #include "agent/packets.h"
-#include "agent/upload.h"
+#include "agent/shared/upload.h"
 
 namespace tracewell::agent {
 

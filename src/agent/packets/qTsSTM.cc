@@ -1,6 +1,6 @@
 // qTsSTM: the next of the process's static tracepoint markers.
 #include "agent/packets.h"
-#include "agent/upload.h"
+#include "agent/shared/upload.h"
 
 namespace tracewell::agent {
 

@@ -1,6 +1,6 @@
 // qTsV: the next trace state variable.
 #include "agent/packets.h"
-#include "agent/upload.h"
+#include "agent/shared/upload.h"
 
 namespace tracewell::agent {
 

@@ -1,6 +1,6 @@
 // qXfer:auxv:read: the auxiliary vector, as the kernel gave it to the program.
 #include "agent/packets.h"
-#include "agent/xfer.h"
+#include "agent/shared/xfer.h"
 
 namespace tracewell::agent {
 

@@ -1,7 +1,7 @@
 // qXfer:exec-file:read:<pid>: the absolute path of what a process runs. The debugger prints it, so
 // what could act on a terminal is not as it is in the path, which no debugger finds then.
 #include "agent/packets.h"
-#include "agent/xfer.h"
+#include "agent/shared/xfer.h"
 #include "base/text.h"
 
 namespace tracewell::agent {

@@ -1,6 +1,6 @@
 // qXfer:features:read: the target description.
 #include "agent/packets.h"
-#include "agent/xfer.h"
+#include "agent/shared/xfer.h"
 #include "base/xml.h"
 
 namespace tracewell::agent {

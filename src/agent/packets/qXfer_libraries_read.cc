@@ -1,6 +1,6 @@
 // qXfer:libraries:read: what a program has loaded where ELF's loader is not.
 #include "agent/packets.h"
-#include "agent/xfer.h"
+#include "agent/shared/xfer.h"
 
 namespace tracewell::agent {
 

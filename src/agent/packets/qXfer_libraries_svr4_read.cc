@@ -1,6 +1,6 @@
 // qXfer:libraries-svr4:read: the shared libraries, as the loader's list has them.
 #include "agent/packets.h"
-#include "agent/xfer.h"
+#include "agent/shared/xfer.h"
 
 namespace tracewell::agent {
 

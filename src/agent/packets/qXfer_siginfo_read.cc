@@ -1,6 +1,6 @@
 // qXfer:siginfo:read: the siginfo_t of the signal that stopped the current thread.
 #include "agent/packets.h"
-#include "agent/xfer.h"
+#include "agent/shared/xfer.h"
 
 namespace tracewell::agent {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "agent/packets.h"
-#include "agent/xfer.h"
+#include "agent/shared/xfer.h"
 #include "rsp/text.h"
 
 namespace tracewell::agent {

@@ -1,7 +1,7 @@
 // qXfer:statictrace:read: what a static tracepoint marker had to say at the selected frame's hit:
 // the value of `$_sdata`.
 #include "agent/packets.h"
-#include "agent/xfer.h"
+#include "agent/shared/xfer.h"
 #include "base/bytes.h"
 
 namespace tracewell::agent {

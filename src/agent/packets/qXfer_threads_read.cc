@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "agent/packets.h"
-#include "agent/xfer.h"
+#include "agent/shared/xfer.h"
 #include "base/xml.h"
 
 namespace tracewell::agent {

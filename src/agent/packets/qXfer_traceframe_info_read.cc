@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "agent/packets.h"
-#include "agent/xfer.h"
+#include "agent/shared/xfer.h"
 
 namespace tracewell::agent {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "agent/packets.h"
-#include "agent/process_packets.h"
+#include "agent/shared/process_packets.h"
 
 namespace tracewell::agent {
 

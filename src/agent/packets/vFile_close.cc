@@ -1,8 +1,8 @@
 // vFile:close:<fd>: closes a file.
 #include <unistd.h>
 
-#include "agent/host_files.h"
 #include "agent/packets.h"
+#include "agent/shared/host_files.h"
 #include "base/hex.h"
 
 namespace tracewell::agent {

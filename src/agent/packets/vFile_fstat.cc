@@ -1,9 +1,9 @@
 // vFile:fstat:<fd>: size, times and rights of an open file.
 #include <cerrno>
 
-#include "agent/file_stat.h"
-#include "agent/host_files.h"
 #include "agent/packets.h"
+#include "agent/shared/file_stat.h"
+#include "agent/shared/host_files.h"
 #include "base/hex.h"
 
 namespace tracewell::agent {

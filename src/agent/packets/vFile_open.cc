@@ -3,8 +3,8 @@
 // reads a program that runs, by its name, gets what runs.
 #include <cerrno>
 
-#include "agent/host_files.h"
 #include "agent/packets.h"
+#include "agent/shared/host_files.h"
 #include "base/named.h"
 #include "rsp/text.h"
 

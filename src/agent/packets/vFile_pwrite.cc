@@ -3,8 +3,8 @@
 
 #include <cerrno>
 
-#include "agent/host_files.h"
 #include "agent/packets.h"
+#include "agent/shared/host_files.h"
 #include "rsp/framing.h"
 #include "rsp/text.h"
 

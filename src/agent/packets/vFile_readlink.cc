@@ -4,8 +4,8 @@
 
 #include <cerrno>
 
-#include "agent/host_files.h"
 #include "agent/packets.h"
+#include "agent/shared/host_files.h"
 
 namespace tracewell::agent {
 

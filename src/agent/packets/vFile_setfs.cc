@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "agent/host_files.h"
 #include "agent/packets.h"
+#include "agent/shared/host_files.h"
 #include "base/hex.h"
 
 namespace tracewell::agent {

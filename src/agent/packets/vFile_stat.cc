@@ -1,9 +1,9 @@
 // vFile:stat:<hex path>: size, times and rights of a file.
 #include <cerrno>
 
-#include "agent/file_stat.h"
-#include "agent/host_files.h"
 #include "agent/packets.h"
+#include "agent/shared/file_stat.h"
+#include "agent/shared/host_files.h"
 
 namespace tracewell::agent {
 

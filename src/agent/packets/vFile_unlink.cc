@@ -1,8 +1,8 @@
 // vFile:unlink:<hex path>: removes a file.
 #include <cerrno>
 
-#include "agent/host_files.h"
 #include "agent/packets.h"
+#include "agent/shared/host_files.h"
 #include "base/named.h"
 
 namespace tracewell::agent {

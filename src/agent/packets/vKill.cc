@@ -1,7 +1,7 @@
 // vKill;<pid>: kills one process; the session goes on. A recorded one cannot be killed; what GDB's
 // user means is to leave it.
 #include "agent/packets.h"
-#include "agent/process_packets.h"
+#include "agent/shared/process_packets.h"
 
 namespace tracewell::agent {
 

@@ -1,6 +1,6 @@
 // vRun;<program>[;<argument>]…: starts a program. An empty name means the one before.
 #include "agent/packets.h"
-#include "agent/process_packets.h"
+#include "agent/shared/process_packets.h"
 #include "base/hex.h"
 #include "base/text.h"
 

@@ -1,8 +1,8 @@
 // x<address>,<length>: memory of the current process as `b` and binary data.
 #include <algorithm>
 
-#include "agent/memory_packets.h"
 #include "agent/packets.h"
+#include "agent/shared/memory_packets.h"
 #include "rsp/framing.h"
 
 namespace tracewell::agent {

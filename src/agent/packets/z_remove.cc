@@ -1,6 +1,6 @@
 // z<type>,<address>,<kind>: removes a breakpoint or watchpoint.
-#include "agent/breakpoint_packets.h"
 #include "agent/packets.h"
+#include "agent/shared/breakpoint_packets.h"
 
 namespace tracewell::agent {
 

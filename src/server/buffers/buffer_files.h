@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agent/buffer/buffer_file.h"
-#include "agent/buffer_home.h"
+#include "agent/buffer/buffer_home.h"
 #include "base/result.h"
 
 namespace tracewell::server {

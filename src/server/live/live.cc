@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "agent/engine.h"
-#include "agent/trace_source.h"
+#include "agent/buffer/trace_source.h"
+#include "agent/engine/engine.h"
 #include "server/buffers/buffer_files.h"
 #include "server/connection/link.h"
 #include "server/guardian.h"

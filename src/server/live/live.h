@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent/fast_trace.h"
+#include "agent/fast/fast_trace.h"
 #include "base/result.h"
 #include "server/connection/admission.h"
 #include "server/connection/transport.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/session.h"
+#include "agent/session/session.h"
 #include "server/connection/link.h"
 #include "server/keep_waiting.h"
 #include "server/live/standing_time.h"

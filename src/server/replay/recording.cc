@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "agent/recorded_trace.h"
-#include "agent/session.h"
+#include "agent/recorded/recorded_trace.h"
+#include "agent/session/session.h"
 #include "target/recorded/history_target.h"
 #include "target/recorded/recorded_target.h"
 

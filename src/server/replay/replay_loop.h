@@ -2,7 +2,7 @@
 // debugger that walks over a trace waits for us more than anything else.
 #pragma once
 
-#include "agent/session.h"
+#include "agent/session/session.h"
 #include "server/connection/transport.h"
 #include "server/replay/opening.h"
 
