@@ -28,7 +28,6 @@
 namespace tracewell::cli {
 namespace {
 
-using HeldSignals;
 using hooks::Waited;
 
 constexpr int kChannelStatus = 64;  // + channel: exit status for trcstart()

@@ -185,7 +185,7 @@ def tables(source, unseen):
 # (kind, command words before the name, name of the array, columns that are names)
 ARRAYS = [
     ("word", "print --columns ", "kWords", (0, 1)),
-    ("word", "find FILE ", "kSearches", (0,)),
+    ("word", "find FILE ", "kFindKinds", (0,)),
     ("word", "--where ", "(has none)", (0,)),  # rows {"name", Field::Name}
     ("word", "ctctrl level=", "kLevels", (0,)),
     ("extra", "hooklog.", "kFacts", (0,)),

@@ -2,8 +2,6 @@
 
 #include <csignal>
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 #include <iterator>
 
 namespace tracewell {
@@ -52,17 +50,6 @@ bool asked_to_end() {
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
     if (::sigismember(&waiting, signal) == 1) return true;
   return false;
-}
-
-void end_by(int signal) {
-  std::fflush(stdout);
-  std::signal(signal, SIG_DFL);
-  sigset_t one;
-  sigemptyset(&one);
-  sigaddset(&one, signal);
-  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
-  std::raise(signal);
-  std::_Exit(128 + signal);
 }
 
 void end_if_interrupted() {

@@ -1,7 +1,7 @@
 #include "trace/questions/find_words.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -21,17 +21,19 @@ struct FindKind {
   std::string_view name;
   What what;
 };
-constexpr std::array<FindKind, 7> kFindKinds = {{{"exec", What::Executions},
-                                                 {"read", What::Reads},
-                                                 {"write", What::Writes},
-                                                 {"access", What::Accesses},
-                                                 {"reg", What::RegisterChanges},
-                                                 {"bytes", What::MemoryBytes},
-                                                 {"value", What::Values}}};
+constexpr FindKind kFindKinds[] = {
+    {"exec", What::Executions},
+    {"read", What::Reads},
+    {"write", What::Writes},
+    {"access", What::Accesses},
+    {"reg", What::RegisterChanges},
+    {"bytes", What::MemoryBytes},
+    {"value", What::Values},
+};
 
 What kind_meant(const FindWords& words) {
   const auto* const kind = std::ranges::find(kFindKinds, words.what, &FindKind::name);
-  TW_CHECK(kind != kFindKinds.end());
+  TW_CHECK(kind != std::end(kFindKinds));
   return kind->what;
 }
 
