@@ -120,10 +120,11 @@ def breakpoints_are_met(work):
     """One that was made while the thread was believed to stand still."""
     with debugged(work, "break down if depth == 5") as (lone, gdb, told):
         goes_on(gdb, told)
-        stops = gdb.stops(1)
-        if any("was a sample" in line for line in gdb.lines):  # it was just there
+        if any("delete it" in line for line in gdb.lines):  # it was just there
+            gdb.do("-break-delete")
             gdb.do("-exec-continue")
-            stops = gdb.stops(1)
+            gdb.do('-break-insert -c "depth == 5" down')
+        stops = gdb.stops(1)
         same(stops, [("1", "breakpoint-hit", "down")], "the breakpoint")
         same(gdb.value("depth"), "5", "its condition")
         gdb.do("-break-delete")
@@ -134,20 +135,25 @@ def breakpoints_are_met(work):
         lone.runs("let go on")
 
 
-def one_at_a_breakpoint_is_stopped(work):
+def one_at_a_breakpoint_runs_on(work):
     """GDB lets a thread that it believes to be at a breakpoint run one instruction elsewhere first,
-    and cannot with one that runs on. What it is told then is where the thread is."""
+    and cannot with one that runs on. It says what to do, and that helps."""
     with debugged(work, "break *counting", wanted=4) as (lone, gdb, told):
         goes_on(gdb, told)
-        gdb.stops(1)
-        lone.stands("told")
-        same(gdb.value("turns"), str(lone.word("turns")), "a variable")
-        check(gdb.do("-gdb-set var $rax = $rax").startswith("^done"), "a register")
         for _ in range(3):
             gdb.do("-exec-continue")
+            lone.runs("it is refused")
+        check(any("delete it, continue, and set it again" in line for line in gdb.lines), "says so")
+        gdb.do("-break-delete")
+        check(gdb.do("-exec-continue").startswith("^running"), "it goes on")
+        lone.runs("let go on")
+        gdb.do("-break-insert *counting")
+        for _ in range(3):
             same(gdb.stops(1), [("1", "breakpoint-hit", "count_down")], "the breakpoint")
             same(gdb.value("(long)$pc"), str(lone.address("counting")), "where")
+            gdb.do("-exec-continue")
         lone.want(0)
+        gdb.stops(1)
         gdb.do("-break-delete")
         gdb.do("-exec-continue")
         lone.runs("let go on")
@@ -175,7 +181,7 @@ def interrupted_is_stopped(work):
 def main():
     with folder() as work:
         for part in chosen((runs_while_symbols_are_read, breakpoints_are_met,
-                            one_at_a_breakpoint_is_stopped, interrupted_is_stopped)):
+                            one_at_a_breakpoint_runs_on, interrupted_is_stopped)):
             part(work)
 
 

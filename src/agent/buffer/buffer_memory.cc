@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +20,6 @@ namespace tracewell::agent {
 namespace {
 
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE
-constexpr uint64_t kBlockBytes = 512;  // of st_blocks: stat(2)
 
 // The memory is reserved without being counted by the system, so that a large buffer costs nothing
 // until it is filled; hence a bound of our own.
@@ -42,19 +40,6 @@ bool file_may_end_at(uint64_t end) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
          end <= limit.rlim_cur;
-}
-
-uint64_t bytes_of(int fd) {
-  struct stat about {};
-  return ::fstat(fd, &about) == 0 ? static_cast<uint64_t>(about.st_size) : 0;
-}
-
-/// In memory that nobody else gets meanwhile, as the page cache of a file on a disk may.
-bool in_memory(int fd) {
-  constexpr std::array<long, 2> kInMemory = {0x01021994, 0x858458f6};  // tmpfs, ramfs: statfs(2)
-  struct statfs system {};
-  return ::fstatfs(fd, &system) != 0 ||
-         std::ranges::find(kInMemory, system.f_type) != kInMemory.end();
 }
 
 Status write_at(int fd, uint64_t offset, Bytes bytes) {
@@ -84,7 +69,6 @@ Status allocate(int fd, uint64_t offset, uint64_t size) {
 
 BufferMemory::~BufferMemory() {
   ahead_.stop();
-  back_.stop();
   if (memory_ != nullptr) munmap(memory_, geometry_.end);
 }
 
@@ -98,8 +82,7 @@ Result<uint8_t*> BufferMemory::map(const ring::Geometry& geometry, const BufferF
         fmt::format("cannot get {} bytes for the trace buffer", geometry.data_bytes));
   if (file != nullptr) {
     Status status;
-    if (bytes_of(file->fd()) < geometry.end &&
-        ftruncate(file->fd(), static_cast<off_t>(geometry.end)) != 0)
+    if (ftruncate(file->fd(), static_cast<off_t>(geometry.end)) != 0)
       status = errno_error("cannot lengthen it");
     if (status) status = allocate(file->fd(), 0, ring::kPage);
     if (!status) {
@@ -116,14 +99,7 @@ Status BufferMemory::create(uint64_t data_bytes) {
             fmt::format("a trace buffer of {} bytes is more than this machine's memory",
                         data_bytes)};
   const ring::Geometry geometry = ring::geometry(data_bytes);
-  // The file's end is another one from now on. No page of it is given back that is to be used.
-  ahead_.stop();
-  back_.stop();
   TW_ASSIGN_OR_RETURN(uint8_t * memory, map(geometry, file()));
-  if (file_) {
-    data_ready_ = std::min(data_ready_, geometry.end - geometry.data_offset);
-    texts_begin_ = std::max(geometry.end, file_end_);
-  }
   adopt(memory, geometry);
   return {};
 }
@@ -131,36 +107,35 @@ Status BufferMemory::create(uint64_t data_bytes) {
 Status BufferMemory::move_into(BufferFile file) {
   if (memory_ == nullptr) geometry_ = ring::geometry(0);
   TW_ASSIGN_OR_RETURN(uint8_t * memory, map(geometry_, &file));
-  ahead_.stop();
   file_ = std::move(file);
-  shapes_ready_ = data_ready_ = 0;
-  texts_begin_ = geometry_.end;
   adopt(memory, geometry_);
   return {};
 }
 
 void BufferMemory::adopt(uint8_t* memory, const ring::Geometry& geometry) {
-  PagesBack::Job old{.memory = memory_, .bytes = memory_ != nullptr ? geometry_.end : 0};
-  // On a disk, the page cache is everybody's, and who gives blocks back waits for the disk.
-  if (file_ && in_memory(file_->fd())) {
-    old.fd = file_->fd();
-    old.begin = geometry.end;
-    old.end = texts_begin_;
-  }
+  ahead_.stop();
+  if (memory_ != nullptr) munmap(memory_, geometry_.end);
   memory_ = memory;
   geometry_ = geometry;
   clear();
-  if (old.memory != nullptr || old.begin < old.end) back_.start(old);
 }
 
-/// The pages stay, for the next run is near: GDB empties the buffer when its user says `tstart`.
 void BufferMemory::clear() {
+  ahead_.stop();
   if (memory_ == nullptr) return;
   ring::Header& head = header();
   ring::publish(head.begin, UINT64_MAX);  // nothing is there, whatever `end` says
   ring::write_barrier();
-  if (!file_) shapes_ready_ = data_ready_ = UINT64_MAX;
-  file_end_ = file_ ? texts_begin_ : geometry_.end;
+  // Some bytes stay that the next frames will write over anyway; what counts is the memory.
+  if (!file_) {
+    madvise(memory_ + ring::kPage, geometry_.end - ring::kPage, MADV_DONTNEED);
+  } else {
+    // Where this fails the file stays as it is, and no page of it is touched unasked.
+    const int fd = file_->fd();
+    if (ftruncate(fd, ring::kPage) == 0) (void)!ftruncate(fd, static_cast<off_t>(geometry_.end));
+  }
+  shapes_ready_ = data_ready_ = file_ ? 0 : UINT64_MAX;
+  file_end_ = geometry_.end;
   refusal_.clear();
   reset_header();
 }
@@ -197,18 +172,17 @@ void BufferMemory::set_machine(uint32_t register_block_bytes, Endian endian) {
 }
 
 uint64_t BufferMemory::bytes_to_come() const {
+  constexpr std::array<long, 2> kInMemory = {0x01021994, 0x858458f6};  // tmpfs, ramfs: statfs(2)
   if (memory_ == nullptr) return 0;
-  if (!file_) return geometry_.data_bytes;
-  if (!in_memory(file_->fd())) return 0;
-  struct stat about {};
-  const uint64_t taken =
-      ::fstat(file_->fd(), &about) == 0 ? static_cast<uint64_t>(about.st_blocks) * kBlockBytes : 0;
-  const uint64_t frames = taken - std::min(taken, geometry_.data_offset);
-  return geometry_.data_bytes - std::min(geometry_.data_bytes, std::max(frames, data_ready_));
+  struct statfs system {};
+  const bool on_disk = file_ && ::fstatfs(file_->fd(), &system) == 0 &&
+                       std::ranges::find(kInMemory, system.f_type) == kInMemory.end();
+  if (on_disk) return 0;
+  return geometry_.data_bytes - (file_ ? std::min(geometry_.data_bytes, data_ready_) : 0);
 }
 
 void BufferMemory::make_ahead() {
-  if (!file_ || memory_ == nullptr || ahead_.goes_on()) return;
+  if (!file_ || memory_ == nullptr) return;
   const uint64_t room = geometry_.end - geometry_.data_offset;
   const auto make = [fd = file_->fd(), at = geometry_.data_offset, memory = memory_](
                         uint64_t begin, uint64_t end) {

@@ -12,7 +12,6 @@
 
 #include "agent/buffer/buffer_file.h"
 #include "agent/buffer/pages_ahead.h"
-#include "agent/buffer/pages_back.h"
 #include "base/bytes.h"
 #include "base/endian.h"
 #include "base/result.h"
@@ -27,12 +26,11 @@ class BufferMemory {
   BufferMemory(const BufferMemory&) = delete;
   BufferMemory& operator=(const BufferMemory&) = delete;
 
-  /// Memory for that many bytes of frames, and nothing in it. What is not needed any more goes back
-  /// to the system, in a while. On failure nothing changed.
+  /// Memory for that many bytes of frames, and nothing in it. On failure nothing changed.
   Status create(uint64_t data_bytes);
   /// The same size again, in that file and in no other from now on.
   Status move_into(BufferFile file);
-  /// No frames, no description. The memory stays, for the frames of the next run.
+  /// No frames, no description; memory goes back to the system.
   void clear();
   void set_machine(uint32_t register_block_bytes, Endian endian);
 
@@ -88,13 +86,11 @@ class BufferMemory {
   ring::Geometry geometry_;
   uint64_t shapes_ready_ = 0, data_ready_ = 0;  // bytes
   uint64_t file_end_ = 0;       // where the next text that needs room may stand
-  uint64_t texts_begin_ = 0;    // of the file: where the first one may
   uint32_t register_block_bytes_ = 0;
   Endian endian_ = Endian::Little;
   int64_t server_ = 0;
   std::optional<BufferFile> file_;
   PagesAhead ahead_;
-  PagesBack back_;
   std::string refusal_;
 };
 

@@ -12,11 +12,8 @@ void PagesAhead::start(Make make, uint64_t begin, uint64_t end) {
   make_ = std::move(make);
   made_ = needed_ = begin;
   end_ = end;
-  ended_ = idle_ = false;
-  auto thread = start_helper_thread([this] {
-    run();
-    idle_ = true;
-  });
+  ended_ = false;
+  auto thread = start_helper_thread([this] { run(); });
   if (thread.ok()) thread_ = *std::move(thread);
 }
 

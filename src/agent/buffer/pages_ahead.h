@@ -28,10 +28,7 @@ class PagesAhead {
   void advance(uint64_t to);
   /// All pages before this are there. 0: that is not known.
   uint64_t made() const { return made_.load(std::memory_order_acquire); }
-  /// Does it make more as advance() goes on? Not where it was not started, has been stopped, or
-  /// could not make some.
-  bool goes_on() const { return thread_.joinable() && !idle_.load(std::memory_order_acquire); }
-  /// made() is 0 from here on.
+  /// Nobody knows any more which pages are there.
   void stop();
 
  private:
@@ -40,7 +37,6 @@ class PagesAhead {
 
   Make make_;
   std::atomic<uint64_t> made_{0};
-  std::atomic<bool> idle_{false};  // the thread has come to its end
   std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t needed_ = 0, end_ = 0;

@@ -76,9 +76,8 @@ struct NonStopState {
 class Session;
 /// Before its registers are told.
 void stop_if_sampled(Session& session, const target::ThreadInfo& thread);
-/// Of a thread that a sample stands for, nothing is written. If it was the pc, the thread itself is
-/// stopped, and told where it is by then: a debugger does not interrupt what it believes to stand
-/// still, and would be refused for ever.
+/// Of a thread that a sample stands for, nothing is written: the debugger means the place that it
+/// was shown. Another pc is how it steps off a breakpoint; the error says what to do about that.
 Status write_registers(Session& session, const target::ThreadInfo& thread, Bytes block);
 
 }  // namespace tracewell::agent

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <vector>
 
 #include "agent/session/non_stop.h"
@@ -74,20 +73,21 @@ void stop_if_sampled(Session& session, const target::ThreadInfo& thread) {
 }
 
 // GDB writes the pc of a thread that it lets go on from a breakpoint: it has the instruction there
-// run elsewhere. The sample may be of a thread that was just there.
+// run elsewhere. The sample may be of a thread that was just there, and GDB does not interrupt what
+// it believes to stand still. To stop the thread instead is no help: until the debugger has taken
+// that in, what it writes is for the place of the sample.
 Status write_registers(Session& session, const target::ThreadInfo& thread, Bytes block) {
-  const Status refused = session.target.write_registers(thread.tid, block);
+  const Status written = session.target.write_registers(thread.tid, block);
   const Register* const pc = session.target.layout(thread.pid).pc();
-  if (refused || !thread.sampled || pc == nullptr) return refused;
+  if (written || !thread.sampled || pc == nullptr) return written;
   std::vector<uint8_t> known(block.size());
   const auto pc_of = [&](Bytes of) { return of.subspan(pc->offset, pc->size_bytes); };
   if (!session.target.read_registers(thread.tid, known) ||
-      std::ranges::equal(pc_of(known), pc_of(block)) ||
-      !session.target.non_stop()->stop(std::span(&thread.tid, 1)))
-    return refused;
+      std::ranges::equal(pc_of(known), pc_of(block)))
+    return written;
   return {Errc::Unsupported,
-          fmt::format("thread {} ran on, and what was shown of it was a sample: it is stopped now, "
-                      "and will be shown where it is",
+          fmt::format("thread {} runs on, and what is shown of it is a sample: to go on from a "
+                      "breakpoint there, delete it, continue, and set it again",
                       thread.tid)};
 }
 
