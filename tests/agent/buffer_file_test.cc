@@ -2,11 +2,14 @@
 #include "agent/buffer/buffer_file.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -15,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "agent/buffer/buffer_memory.h"
@@ -72,6 +76,46 @@ TEST(BufferMemory, PagesAreAskedForAgainOnceItIsEmpty) {
   ASSERT_LT(empty, 1u << 20);
   ASSERT_TRUE(memory.ready(1));
   EXPECT_GE(taken(), empty + ring::kPage);
+}
+
+/// What is written to each page, while pages are made ahead of that. Returns the pages that hold
+/// something else in the end.
+int pages_spoiled(const std::string& path) {
+  constexpr uint64_t kBytes = 32 << 20;
+  BufferMemory memory;
+  auto file = BufferFile::create(path);
+  if (!file || !memory.create(kBytes) || !memory.move_into(*std::move(file))) return 200;
+  memory.make_ahead();
+  for (uint64_t at = 0; at < kBytes; at += ring::kPage) {
+    if (!memory.ready(at + ring::kPage)) return 201;
+    std::memset(memory.data() + at, 7, ring::kPage);
+  }
+  int spoiled = 0;
+  for (uint64_t at = 0; at < kBytes; at += ring::kPage)
+    spoiled += std::count(memory.data() + at, memory.data() + at + ring::kPage, 7) != ring::kPage;
+  return std::min(spoiled, 100);
+}
+
+/// Where the file system has no call to make pages (here ramfs, in a mount namespace of its own).
+TEST(BufferMemory, MakesNoPagesAheadByZeros) {
+  const std::string folder = test::scratch_path();
+  ASSERT_TRUE(fs::create_directory(folder));
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool alone = unshare(CLONE_NEWNS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
+    if (!alone || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("none", folder.c_str(), "ramfs", 0, nullptr) != 0)
+      _exit(202);
+    int worst = 0;
+    for (int i = 0; i < 20; ++i)
+      worst = std::max(worst, pages_spoiled(fmt::format("{}/{}.twb", folder, i)));
+    _exit(worst);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "pages; 200 and more: it could not be tried";
+  fs::remove(folder);
 }
 
 TEST(BufferFile, IsForItsOwnerAndGoesWithItsKeeper) {

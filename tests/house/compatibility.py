@@ -13,11 +13,10 @@ LAYOUTS = ["layout", "defined in", "number", "now", "earlier", "written by", "re
 VERSIONS = ["layout", "version", "what happens", "file", "test"]
 # Names that look like those of a layout of ours, and are none.
 NOT_OURS = {
-    "src/formats/hooklog_packets.cc": "kMagicBytes",  # CTF's, as TRACEWELL_PACKET_MAGIC
-    "src/formats/tfile_description.h": "kTfileMagic",  # GDB's
-    "src/formats/trace64_header.h": "kMagic",  # x64dbg's
-    "src/formats/tvt_format.h": "kMagic",
-    "src/symbols/pe_reader.cc": "kPdbMagics",
+    "src/formats/hooklog/packets.cc": "kMagicBytes",  # CTF's, as TRACEWELL_PACKET_MAGIC
+    "src/formats/tfile/description.h": "kTfileMagic",  # GDB's
+    "src/formats/trace64/blocks/header.h": "kMagic",  # x64dbg's
+    "src/symbols/pe/pe_reader.cc": "kPdbMagics",
     "src/target/linux/kernel/control_groups.cc": "kVersion1 kVersion2",  # the kernel's
     "src/target/linux/memory/small_stacks.cc": "kVersionHead",
     # What a file of ours begins with, whose version is in its name or in a number behind that.

@@ -54,13 +54,19 @@ Status write_at(int fd, uint64_t offset, Bytes bytes) {
   return {};
 }
 
-/// Blocks for a part of the file that was never written to. Some file systems have no call for it.
-Status allocate(int fd, uint64_t offset, uint64_t size) {
+/// Blocks for a part of the file, whose content stays. 0, or else errno.
+int preallocate(int fd, uint64_t offset, uint64_t size) {
   int failed;
   do {
     failed = ::fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(size));
   } while (failed != 0 && errno == EINTR);
-  if (failed == 0) return {};
+  return failed == 0 ? 0 : errno;
+}
+
+/// The same of a part that was never written to. Some file systems have no call for it.
+Status allocate(int fd, uint64_t offset, uint64_t size) {
+  errno = preallocate(fd, offset, size);
+  if (errno == 0) return {};
   if (errno != EOPNOTSUPP && errno != ENOSYS) return errno_error("cannot get room");
   return write_at(fd, offset, std::vector<uint8_t>(size));
 }
@@ -186,7 +192,8 @@ void BufferMemory::make_ahead() {
   const uint64_t room = geometry_.end - geometry_.data_offset;
   const auto make = [fd = file_->fd(), at = geometry_.data_offset, memory = memory_](
                         uint64_t begin, uint64_t end) {
-    if (!allocate(fd, at + begin, end - begin)) return false;
+    // Not by zeros, where there is no call for it: there may be frames by now.
+    if (preallocate(fd, at + begin, end - begin) != 0) return false;
     return ::madvise(memory + at + begin, end - begin, kPopulateWrite) == 0;
   };
   ahead_.start(make, data_ready_, room);
