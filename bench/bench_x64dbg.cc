@@ -145,7 +145,7 @@ void questions(const Trace& trace, const timeline::Timeline& timeline) {
         seconds([&] { (void)trace.source->steps()->state_before(at, moment); }) * 1e6);
     const uint64_t address = 0x20000000 + (random() & 0xffff8);
     uint8_t bytes[8];
-    timeline::ByteState states[8];
+    ByteState states[8];
     memory.push_back(seconds([&] { timeline.memory(at, address, bytes, states); }) * 1e6);
   }
   fmt::print("bench x64dbg-registers-at ours={:.2f}us limit=5us ratio={:.2f}\n", median(registers),
