@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "formats/format.h"
+#include "model/catalog.h"
 
 namespace tracewell::fuzz {
 
@@ -98,6 +99,10 @@ inline uint64_t touch(const Batch& batch) {
         sum += sum_of(access.old_bytes) + sum_of(access.new_bytes);
     } else if (const auto* mark = std::get_if<Mark>(&event.body)) {
       sum += sum_of(as_bytes(mark->text));
+    } else if (const auto* change = std::get_if<Change>(&event.body)) {
+      sum += sum_of(as_bytes(change->text));
+      if (change->process) sum += sum_of(as_bytes(change->process->image));
+      if (change->module) sum += sum_of(as_bytes(change->module->path));
     }
   }
   return sum;

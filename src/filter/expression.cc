@@ -244,7 +244,6 @@ bool Expression::compares(const Node& node, const Asked& asked) const {
 }
 
 Expression::Value Expression::field_value(Field field, const Event& event) const {
-  constexpr std::string_view kKinds[] = {"step", "frame", "hook", "mark", "lost"};
   auto number = [](uint64_t value) { return Value{true, false, false, value, {}}; };
   auto signed_number = [](int64_t value) {
     return Value{true, false, value < 0, static_cast<uint64_t>(value), {}};
@@ -263,7 +262,7 @@ Expression::Value Expression::field_value(Field field, const Event& event) const
     case Field::Tracepoint:
       return frame ? signed_number(frame->tracepoint) : Value();
     case Field::Kind:
-      return {true, true, false, 0, std::string(kKinds[event.body.index()])};
+      return {true, true, false, 0, std::string(kEventKinds[event.body.index()])};
     case Field::Id:
       return hook ? number(hook->id) : Value();
     case Field::Subhook:

@@ -74,7 +74,9 @@ class LimitedSource final : public Source {
     std::optional<uint64_t> next;  // that is no aside
     for (size_t at = events.size(); at-- > 0;) {
       const auto* mark = std::get_if<Mark>(&events[at].body);
-      if (is_aside(events[at]))
+      if (std::holds_alternative<Change>(events[at].body))
+        counts_[at] = !is_only_known(events[at]) && next != events[at].seq;
+      else if (is_aside(events[at]))
         counts_[at] = !(mark && mark->session) && next != events[at].seq;
       else
         next = events[at].seq;

@@ -69,7 +69,8 @@ class SelectSource final : public Source {
       if (selection_.where && stopped()) return false;
       const bool is_step = std::holds_alternative<Step>(event.body);
       if (is_step && is_full(event)) forget();
-      const bool keep = wanted(event);
+      auto* const change = std::get_if<Change>(&event.body);
+      const bool keep = change ? wanted_change(event, *change) : wanted(event);
       keep_.push_back(keep);
       if (!keep) {
         steps_dropped_ |= is_step && step_stays_;
@@ -115,7 +116,8 @@ class SelectSource final : public Source {
       if (one.session)
         told_.push_back({at(), event.seq, Mark{text, true}});
       else
-        told_.push_back({at(), event.seq, Lost{one.lost, text}, one.tid, one.pid, one.time_ns});
+        told_.push_back({at(), event.seq, Lost{one.lost, text}, one.tid, one.process,
+                         one.time_ns});
     }
     std::erase_if(borders_, [&](const Border& one) { return !one.session || !is_lost; });
   }
@@ -135,10 +137,10 @@ class SelectSource final : public Source {
     });
     if (before == borders_.end()) {
       borders_.push_back({false, count, std::string(lost->why), event.seq, event.tid,
-                          event.pid, event.time_ns});
+                          event.process, event.time_ns});
       return;
     }
-    if (before->tid != event.tid) before->tid = before->pid = 0;
+    if (before->tid != event.tid) before->tid = before->process = 0;
     before->time_ns = event.time_ns;
     before->lost = lost_together(before->lost, count);
     before->seq = event.seq;
@@ -155,7 +157,7 @@ class SelectSource final : public Source {
       Event& event = batch.add();
       event.seq = one.seq;
       event.tid = one.tid;
-      event.pid = one.pid;
+      event.process = one.process;
       event.time_ns = one.time_ns;
       event.body = Lost{one.lost, batch.copy(std::string_view(one.text))};
     }
@@ -186,14 +188,14 @@ class SelectSource final : public Source {
       const size_t at = kept_[from];
       if (told_.back().at != at) continue;
       const uint64_t seq = events[to].seq;
-      while (from > 0 && is_note(events[from - 1]) && events[from - 1].seq == seq)
+      while (from > 0 && is_at_step(events[from - 1]) && events[from - 1].seq == seq)
         events[--to] = events[--from];
       while (!told_.empty() && told_.back().at == at) {
         Event& one = events[--to];
         one = Event();
         one.seq = seq;
         one.tid = told_.back().tid;
-        one.pid = told_.back().pid;
+        one.process = told_.back().process;
         one.time_ns = told_.back().time_ns;
         std::visit([&](const auto& body) { one.body = body; }, told_.back().body);
         told_.pop_back();
@@ -201,13 +203,19 @@ class SelectSource final : public Source {
     }
   }
 
+  static bool is_change(const Event& event) {
+    return std::holds_alternative<Change>(event.body);
+  }
   static bool is_aside(const Event& event) {
-    return std::holds_alternative<Mark>(event.body) || std::holds_alternative<Lost>(event.body);
+    return std::holds_alternative<Mark>(event.body) || std::holds_alternative<Lost>(event.body) ||
+           is_change(event);
   }
   static bool is_note(const Event& event) {
     const auto* mark = std::get_if<Mark>(&event.body);
     return mark && !mark->session;
   }
+
+  static bool is_at_step(const Event& event) { return is_note(event) || is_change(event); }
 
   /// A note belongs to the step behind it, and stays if that does. The step may be in the next
   /// batch.
@@ -215,10 +223,10 @@ class SelectSource final : public Source {
     const std::span<const Event> events = batch.events();
     for (size_t at = 0; at < events.size(); ++at) {
       if (!std::holds_alternative<Step>(events[at].body) || !keep_[at]) continue;
-      for (size_t note = at; note > 0 && is_note(events[note - 1]) &&
+      for (size_t note = at; note > 0 && is_at_step(events[note - 1]) &&
                              events[note - 1].seq == events[at].seq;
            --note)
-        keep_[note - 1] = true;
+        keep_[note - 1] = keep_[note - 1] || is_note(events[note - 1]);
     }
     size_t last = events.size();
     while (last > 0 && is_note(events[last - 1]) && !keep_[last - 1] &&
@@ -235,6 +243,17 @@ class SelectSource final : public Source {
       event.body = Mark{.text = batch.copy(std::string_view(held_[at].text))};
     }
     held_.clear();
+  }
+
+  /// What comes behind it has to know whose it is, answer or not: for whoever asked, nothing has
+  /// happened then.
+  bool wanted_change(Event& event, Change& change) {
+    const bool inside = event.seq >= selection_.from && event.seq <= selection_.to;
+    if (inside && (!selection_.where || selection_.where->matches(event))) return true;
+    if (change.process == nullptr) return false;
+    change.kind = Change::Kind::ProcessKnown;
+    event.tid = 0;
+    return true;
   }
 
   /// That a session began or something is missing is seldom an answer to `where`, but what comes
@@ -274,7 +293,7 @@ class SelectSource final : public Source {
     std::string text;
     uint64_t seq = 0;
     uint64_t tid = 0;  // of what is missing; 0 = not known, or of several
-    uint32_t pid = 0;
+    uint32_t process = 0;
     std::optional<int64_t> time_ns;
   };
   struct Held {
@@ -289,7 +308,7 @@ class SelectSource final : public Source {
     uint64_t seq = 0;  // its number
     std::variant<Mark, Lost> body;
     uint64_t tid = 0;
-    uint32_t pid = 0;
+    uint32_t process = 0;
     std::optional<int64_t> time_ns = {};
   };
   std::vector<bool> keep_;

@@ -20,7 +20,7 @@ class Peeking final : public Source {
   static constexpr size_t kBatchesMax = 64;  // of marks; then it is no trace of steps
 
   explicit Peeking(std::unique_ptr<Source> source) : source_(std::move(source)) {}
-  /// The first event that is no mark; nullptr when there is none among the first ones.
+  /// The first event that is no mark or change; nullptr when there is none among the first ones.
   Result<const Event*> peek() {
     while (read_.size() < kBatchesMax) {
       Batch batch;
@@ -28,7 +28,9 @@ class Peeking final : public Source {
       if (!more) break;
       read_.push_back(std::move(batch));
       for (const Event& event : read_.back().events())
-        if (!std::holds_alternative<Mark>(event.body)) return &event;
+        if (!std::holds_alternative<Mark>(event.body) &&
+            !std::holds_alternative<Change>(event.body))
+          return &event;
     }
     return nullptr;
   }
@@ -127,6 +129,11 @@ class StepFrames final : public Source {
       Event& copy = batch.add();
       copy = event;
       copy.body = Lost{.count = lost->count, .why = batch.copy(lost->why)};
+    } else if (const auto* change = std::get_if<Change>(&event.body)) {
+      Event& copy = batch.add();
+      copy = event;
+      copy.seq = count_;
+      copy.body = batch.copy(*change);
     }
   }
 
@@ -155,6 +162,7 @@ class StepFrames final : public Source {
     out.time_ns = event.time_ns;
     out.tid = event.tid;
     out.cpu = event.cpu;
+    out.process = event.process;
     out.body = frame;
   }
 

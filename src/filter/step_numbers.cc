@@ -23,10 +23,11 @@ class NumberedSource final : public Source {
   }
 
  private:
-  /// nullopt: marks and losses alone do not tell.
+  /// nullopt: marks, losses and changes alone do not tell.
   static std::optional<bool> begins_with_step(const Batch& batch) {
     for (const Event& event : batch.events()) {
-      if (std::holds_alternative<Mark>(event.body) || std::holds_alternative<Lost>(event.body))
+      if (std::holds_alternative<Mark>(event.body) || std::holds_alternative<Lost>(event.body) ||
+          std::holds_alternative<Change>(event.body))
         continue;
       return std::holds_alternative<Step>(event.body);
     }

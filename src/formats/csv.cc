@@ -11,6 +11,8 @@
 #include "base/text.h"
 #include "formats/format.h"
 #include "formats/jsonl.h"
+#include "model/change_text.h"
+#include "model/process_table.h"
 
 namespace tracewell::formats {
 namespace {
@@ -39,11 +41,13 @@ enum Column : uint8_t {
   Data,
   Count,
   Text,
+  Pid,
+  ProcessNumber,
   kColumns,
 };
 constexpr std::string_view kHeader =
     "seq,kind,tid,time_ns,cpu,tracepoint,pc,registers,before,memory,variables,static,opcode,id,"
-    "subhook,words,data,count,text\r\n";
+    "subhook,words,data,count,text,pid,process\r\n";
 
 class CsvWriter final : public Sink {
  public:
@@ -57,14 +61,20 @@ class CsvWriter final : public Sink {
 
   Status begin(const Catalog& catalog) override {
     catalog_ = catalog;
+    processes_ = ProcessTable(catalog);
     return file_.write(kHeader);
   }
 
   Status write(const Batch& batch) override {
     for (const Event& event : batch.events()) {
+      processes_.learn(event);
+      if (is_only_known(event)) continue;
       for (std::string& field : fields_) field.clear();
       fill(event);
-      std::visit([this](const auto& body) { fill_body(body); }, event.body);
+      if (const auto* change = std::get_if<Change>(&event.body))
+        fields_[Text] = change_text(event, *change, processes_.pid(event.process));
+      else
+        std::visit([this](const auto& body) { fill_body(body); }, event.body);
       TW_RETURN_IF_ERROR(file_.write(line()));
     }
     return {};
@@ -85,12 +95,13 @@ class CsvWriter final : public Sink {
   }
 
   void fill(const Event& event) {
-    constexpr std::string_view kNames[] = {"step", "frame", "hook", "mark", "lost"};
     put(Seq, "{}", event.seq);
-    put(EventKind, "{}", kNames[event.body.index()]);
+    put(EventKind, "{}", kEventKinds[event.body.index()]);
     if (event.tid != 0) put(Tid, "{}", event.tid);
     if (event.time_ns) put(TimeNs, "{}", *event.time_ns);
     if (event.cpu >= 0) put(Cpu, "{}", event.cpu);
+    if (const uint32_t pid = processes_.pid(event.process)) put(Pid, "{}", pid);
+    if (event.process != 0) put(ProcessNumber, "{}", event.process);
   }
 
   void put_register(Column column, const Register& one, Bytes value) {
@@ -166,6 +177,8 @@ class CsvWriter final : public Sink {
 
   void fill_body(const Mark& mark) { fields_[Text] = printable(mark.text); }
 
+  void fill_body(const Change&) {}  // its words are more than its own
+
   void fill_body(const Lost& lost) {
     put(Count, "{}", lost.count);
     fields_[Text] = printable(lost.why);
@@ -173,7 +186,8 @@ class CsvWriter final : public Sink {
 
   /// Numbers are no text: -1 is no formula.
   static bool is_text(size_t column) {
-    return column >= Registers && column != Id && column != Subhook && column != Count;
+    return column >= Registers && column != Id && column != Subhook && column != Count &&
+           column != Pid && column != ProcessNumber;
   }
 
   const std::string& line() {
@@ -189,6 +203,7 @@ class CsvWriter final : public Sink {
   OutputFile file_;
   const bool safe_;
   Catalog catalog_;
+  ProcessTable processes_;
   std::string fields_[kColumns];
   std::string line_;
 };

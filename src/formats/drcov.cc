@@ -61,13 +61,14 @@ class DrcovWriter final : public Sink {
   Status write(const Batch& batch) override {
     for (const Event& event : batch.events()) {
       if (const auto* step = std::get_if<Step>(&event.body)) {
+        steps_.of_process(event.process);
         if (map_.find(step->pc))
           blocks_->step(event.tid, *step);
         else
           steps_.count("executed instruction{ is|s are} outside of all modules, and left out");
         continue;
       }
-      blocks_->gap();
+      if (!std::holds_alternative<Change>(event.body)) blocks_->gap();
       TW_RETURN_IF_ERROR(steps_.other(event, "drcov"));
     }
     return {};

@@ -35,6 +35,7 @@ class FoldedWriter final : public Sink {
   std::vector<std::string> refuses(const Catalog& catalog) const override {
     std::vector<std::string> out = {
         "only how many instructions each stack of callers executed is kept"};
+    StepsOnly::refuse_processes(catalog, out);
     if (catalog.machine != "x86-64" && catalog.machine != "i386")
       out.push_back(fmt::format("calls and returns of {} are not known", catalog.machine));
     return out;
@@ -51,6 +52,7 @@ class FoldedWriter final : public Sink {
   Status write(const Batch& batch) override {
     for (const Event& event : batch.events()) {
       if (const auto* step = std::get_if<Step>(&event.body)) {
+        steps_.of_process(event.process);
         tree_->step(event.tid, *step);
         continue;
       }

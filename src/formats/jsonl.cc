@@ -9,8 +9,10 @@
 #include "base/text.h"
 #include "formats/jsonl/event_read.h"
 #include "formats/jsonl/gap.h"
+#include "formats/jsonl/processes.h"
 #include "formats/steps/missing_steps.h"
 #include "formats/text_lines.h"
+#include "model/process_table.h"
 
 namespace tracewell::formats {
 namespace {
@@ -50,6 +52,7 @@ class JsonlReader final : public Source {
       reader->catalog_.source_path = reader->lines_.file().path();
     reader->events_.emplace(reader->catalog_);
     reader->gap_.emplace(reader->catalog_);
+    reader->processes_.emplace(reader->catalog_);
     return std::unique_ptr<Source>(std::move(reader));
   }
 
@@ -68,7 +71,9 @@ class JsonlReader final : public Source {
       const Status read = lines_.is_long() ? Status(Errc::Limit, "it has more than 64 MiB")
                                            : events_->read(line, next_seq_, batch);
       if (read.ok()) {
-        next_seq_ = batch.events().back().seq + 1;
+        processes_->settle(batch, events_->told_pid());
+        const Event& last = batch.events().back();
+        next_seq_ = last.seq + (std::holds_alternative<Change>(last.body) ? 0 : 1);
         note_loss(at, batch.events().back());
         gap_->tell(batch, events_->told_before());
         continue;
@@ -109,6 +114,7 @@ class JsonlReader final : public Source {
   Catalog catalog_;
   std::optional<EventReader> events_;
   std::optional<JsonlGap> gap_;
+  std::optional<JsonlProcesses> processes_;
   std::vector<Problem> losses_;  // that nobody knows yet to be of instructions
   bool has_steps_ = false, has_others_ = false;
   uint64_t next_seq_ = 0;
@@ -122,13 +128,16 @@ class JsonlWriter final : public Sink {
 
   Status begin(const Catalog& catalog) override {
     catalog_ = catalog;
+    processes_ = ProcessTable(catalog);
     return file_.write(catalog_to_json(catalog) + "\n");
   }
 
   Status write(const Batch& batch) override {
     for (const Event& event : batch.events()) {
       line_.clear();
-      append_event_json(line_, catalog_, event, needs_before(event));
+      processes_.learn(event);
+      append_event_json(line_, catalog_, event, needs_before(event),
+                        processes_.pid(event.process));
       line_ += '\n';
       TW_RETURN_IF_ERROR(file_.write(line_));
     }
@@ -154,6 +163,7 @@ class JsonlWriter final : public Sink {
 
   OutputFile file_;
   Catalog catalog_;
+  ProcessTable processes_;
   std::string line_;
   std::unordered_set<uint64_t> since_loss_;  // threads with steps
   bool lost_ = false;                        // something, so far

@@ -2,6 +2,7 @@
 // scripts and for hands. docs/formats/jsonl.md
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,8 +20,9 @@ std::string catalog_to_json(const Catalog& catalog);
 Result<Catalog> catalog_from_json(std::string_view line, ProblemLog& problems);
 
 /// Appends one event, without a newline. `with_before`: a step has that key even if it is empty.
+/// `pid`: of its process; 0 = not known.
 void append_event_json(std::string& out, const Catalog& catalog, const Event& event,
-                       bool with_before = false);
+                       bool with_before = false, uint32_t pid = 0);
 
 /// What an access's kind is called, by its number.
 constexpr std::string_view kAccessNames[] = {"read", "write", "read-write", "nearby"};

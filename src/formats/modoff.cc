@@ -37,6 +37,7 @@ class ModoffWriter final : public Sink {
       if (!step) {
         TW_RETURN_IF_ERROR(steps_.other(event, "modoff"));
       } else if (const auto place = map_.find(step->pc)) {
+        steps_.of_process(event.process);
         offsets_[place->module].insert(place->offset);
       } else {
         steps_.count("executed instruction{ is|s are} outside of all modules, and left out");

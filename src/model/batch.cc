@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/catalog.h"
 #include "model/registers.h"
 
 namespace tracewell {
@@ -34,6 +35,14 @@ void* Batch::allocate_elsewhere(size_t size, size_t alignment) {
 }
 
 std::string_view Batch::copy(std::string_view text) { return as_text(copy(as_bytes(text))); }
+
+Change Batch::copy(const Change& change) {
+  Change out = change;
+  out.text = copy(change.text);
+  if (change.process != nullptr) out.process = keep(*change.process);
+  if (change.module != nullptr) out.module = keep(*change.module);
+  return out;
+}
 
 void Batch::hold(std::shared_ptr<const void> owner) {
   if (held_.empty() || held_.back() != owner) held_.push_back(std::move(owner));

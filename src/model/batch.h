@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -49,6 +50,16 @@ class Batch {
   std::span<T> array(size_t count) {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
     return {static_cast<T*>(allocate(count * sizeof(T), alignof(T))), count};
+  }
+  /// With all that it points at.
+  Change copy(const Change& change);
+  /// For what is seldom, and no row of bytes: it lives until clear().
+  template <class T>
+  const T* keep(T value) {
+    auto kept = std::make_shared<const T>(std::move(value));
+    const T* const out = kept.get();
+    hold(std::move(kept));
+    return out;
   }
   /// Keeps `owner` alive until clear(): for payloads that are spans into a mapped file.
   void hold(std::shared_ptr<const void> owner);

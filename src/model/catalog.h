@@ -1,4 +1,5 @@
-// Catalog: what holds for a whole trace. Comes before the first event and does not change after.
+// Catalog: what was known of a trace before its first event. It does not change after; what is
+// known later is an event, a Change.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/endian.h"
+#include "model/process.h"
 #include "model/registers.h"
 
 namespace tracewell {
@@ -98,6 +100,7 @@ struct Catalog {
   std::vector<VariableDef> variables;
   std::optional<RunStatus> status;
   std::vector<Module> modules;       // the main executable first
+  std::vector<Process> processes;    // Event::process 1 is the first of them
   std::vector<Note> notes;           // those that no Mark tells, by ascending step
   std::vector<uint8_t> auxv;         // as the kernel gave it; empty = not known
   std::string source_path;           // where the trace came from; "" = no file

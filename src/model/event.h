@@ -95,17 +95,52 @@ struct Lost {
   std::string_view why;
 };
 
+struct Module;
+struct Process;
+
+/// What holds for the trace changes here: what a Catalog says is what was known before the first
+/// event. It counts as no event: it has the number of the event behind it.
+struct Change {
+  enum class Kind : uint8_t {
+    ProcessKnown,  // nothing happened: who an Event::process is becomes known as late as here
+    ProcessBegan,
+    ProcessEnded,
+    ProcessRuns,  // another program, by exec
+    ModuleLoaded,
+    ModuleUnloaded,
+    ThreadBegan,
+    ThreadEnded,
+    ThreadNamed,
+  };
+  Kind kind = Kind::ProcessKnown;
+  /// ProcessKnown, ProcessBegan and ProcessRuns: all that is known of Event::process from here on.
+  const Process* process = nullptr;
+  const Module* module = nullptr;  // ModuleLoaded, ModuleUnloaded
+  std::string_view text = {};      // ThreadNamed: the name
+};
+
 struct Event {
   /// Number in the trace, from 0. Where a trace consists of steps, only they are counted; a mark or
-  /// a loss has the number of the step behind it.
+  /// a loss has the number of the step behind it. A change always has that of the event behind it.
   uint64_t seq = 0;
   std::optional<int64_t> time_ns;  // Unix epoch
   uint64_t tid = 0;                // 0 = not known
   int32_t cpu = -1;                // -1 = not known
-  /// Of the thread. 0 = not known; then the catalog may know. Thread ids are used again.
-  uint32_t pid = 0;
-  std::variant<Step, Frame, Hook, Mark, Lost> body;
+  /// Of the thread: a number that the catalog, or a change in front of it, says who it is of
+  /// (process_table.h). 0 = not known. Thread ids are used again, and so are pids; this is not.
+  uint32_t process = 0;
+  std::variant<Step, Frame, Hook, Mark, Lost, Change> body;
 };
+
+/// What a kind of event is called, by the index of its body.
+inline constexpr std::string_view kEventKinds[] = {"step", "frame", "hook",
+                                                   "mark", "lost",  "change"};
+
+/// Did nothing happen, and is only told who a process is?
+inline bool is_only_known(const Event& event) {
+  const auto* change = std::get_if<Change>(&event.body);
+  return change != nullptr && change->kind == Change::Kind::ProcessKnown;
+}
 
 /// The first block of `kind`, or nullptr.
 const FrameBlock* find_block(const Frame& frame, FrameBlock::Kind kind);

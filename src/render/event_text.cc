@@ -19,6 +19,7 @@
 #include "render/step_text.h"
 #include "formats/jsonl.h"
 #include "machine/control_flow.h"
+#include "model/change_text.h"
 #include "report/processes.h"
 
 namespace tracewell::render {
@@ -49,9 +50,14 @@ class TextSink final : public Sink {
 
   Status write(const Batch& batch) override {
     for (const Event& event : batch.events()) {
+      processes_->learn(event);
+      if (is_only_known(event)) continue;
       text_.clear();
       head(event);
-      std::visit([this](const auto& body) { write_body(body); }, event.body);
+      if (const auto* change = std::get_if<Change>(&event.body))
+        put("  {}{}", change_text(event, *change, processes_->told(event)), head_tail_);
+      else
+        std::visit([this](const auto& body) { write_body(body); }, event.body);
       TW_RETURN_IF_ERROR(file_->write(text_));
     }
     return file_->flush();  // somebody is looking
@@ -66,14 +72,14 @@ class TextSink final : public Sink {
   }
 
   void head(const Event& event) {
-    constexpr std::string_view kNames[] = {"step", "frame", "hook", "mark", "lost"};
     if (color_) text_ += "\x1b[1m";
-    put("{} {}", kNames[event.body.index()], event.seq);
+    put("{} {}", kEventKinds[event.body.index()], event.seq);
     if (color_) text_ += "\x1b[0m";
     head_tail_.clear();
     if (event.tid != 0) head_tail_ += fmt::format("  thread {}", event.tid);
-    if (event.tid != 0 && event.pid != 0 && !processes_->says_the_same(event))
-      head_tail_ += fmt::format(" of process {}", event.pid);
+    if (const uint32_t pid = event.tid == 0 ? 0 : processes_->told(event);
+        pid != 0 && !processes_->says_the_same(event))
+      head_tail_ += fmt::format(" of process {}", pid);
     if (event.cpu >= 0) head_tail_ += fmt::format("  cpu {}", event.cpu);
     if (event.time_ns) head_tail_ += "  " + time_text(*event.time_ns);
     head_tail_ += '\n';
@@ -224,6 +230,8 @@ class TextSink final : public Sink {
     put("  {}", printable(mark.text));
     text_ += head_tail_;
   }
+
+  void write_body(const Change&) {}  // its words are more than its own
 
   void write_body(const Lost& lost) {
     if (lost.count != 0) put("  {}", counted(lost.count, "event"));

@@ -16,6 +16,8 @@
 #include "formats/jsonl.h"
 #include "formats/steps/module_map.h"
 #include "machine/control_flow.h"
+#include "model/change_text.h"
+#include "model/process_table.h"
 
 namespace tracewell::render {
 namespace {
@@ -64,6 +66,7 @@ class StepRows final : public Sink {
 
   Status begin(const Catalog& catalog) override {
     catalog_ = catalog;
+    processes_ = ProcessTable(catalog);
     modules_ = formats::ModuleMap(catalog);
     decoder_.emplace(catalog.machine);
     TW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::create("-"));
@@ -77,6 +80,8 @@ class StepRows final : public Sink {
 
   Status write(const Batch& batch) override {
     for (const Event& event : batch.events()) {
+      processes_.learn(event);
+      if (is_only_known(event)) continue;
       line_.clear();
       if (const auto* step = std::get_if<Step>(&event.body)) {
         TW_RETURN_IF_ERROR(write_held(false));
@@ -119,7 +124,7 @@ class StepRows final : public Sink {
   static bool is_note(const Event& event) {
     const auto* mark = std::get_if<Mark>(&event.body);
     return mark && !mark->session && !event.time_ns && event.tid == 0 && event.cpu < 0 &&
-           event.pid == 0;
+           event.process == 0;
   }
 
   /// Frames and hooks are of other traces.
@@ -131,6 +136,7 @@ class StepRows final : public Sink {
   bool may_be_held(const Event& event) const {
     if (has_notes_ && is_note(event)) return true;
     return !held_.empty() && (std::holds_alternative<Mark>(event.body) ||
+                              std::holds_alternative<Change>(event.body) ||
                               std::holds_alternative<Lost>(event.body));
   }
 
@@ -175,12 +181,15 @@ class StepRows final : public Sink {
   }
 
   void write_other(const Event& event) {
-    if (options_.json) return formats::append_event_json(line_, catalog_, event);
+    const uint32_t pid = processes_.pid(event.process);
+    if (options_.json) return formats::append_event_json(line_, catalog_, event, false, pid);
     line_ = fmt::format("-- {} ", event.seq);
     if (const auto* mark = std::get_if<Mark>(&event.body))
       line_ += printable(mark->text);
     else if (const auto* lost = std::get_if<Lost>(&event.body))
       line_ += fmt::format("lost: {}", printable(lost->why));
+    else if (const auto* change = std::get_if<Change>(&event.body))
+      line_ += change_text(event, *change, pid);
     else
       line_ += "not an instruction";
   }
@@ -306,6 +315,7 @@ class StepRows final : public Sink {
   StepRowsOptions options_;
   trace::AddressNames names_;
   Catalog catalog_;
+  ProcessTable processes_;
   formats::ModuleMap modules_;
   std::optional<machine::FlowDecoder> decoder_;
   std::optional<OutputFile> file_;

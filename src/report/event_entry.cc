@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "model/change_text.h"
 #include "report/mark_text.h"
 #include "report/raw_entry.h"
 
@@ -23,8 +24,10 @@ uint16_t type_of(bool generic, size_t words) {
 
 }  // namespace
 
-Entry& EventEntry::make(const Event& event) {
+Entry& EventEntry::make(const Event& event, uint32_t pid) {
   seq_ = event.seq;
+  if (const auto* change = std::get_if<tracewell::Change>(&event.body))
+    change_ = change_text(event, *change, pid);
   entry_ = {};
   entry_.environment_bits = 64;
   std::visit([this](const auto& body) { fill(body); }, event.body);
@@ -191,6 +194,13 @@ void EventEntry::fill(const Lost& lost) {
   begin(kWrapHook, 0, !lost.why.empty());
   word(lost.count);
   text(lost.why);
+  finish();
+}
+
+void EventEntry::fill(const tracewell::Change&) {
+  begin(kMarkHook, 0, true);
+  word(0);
+  text(change_);
   finish();
 }
 

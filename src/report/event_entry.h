@@ -11,10 +11,12 @@
 //   Mark    001 and 002, trace on and off: the subhook is the channel; generic when it says why.
 //           005, the log has dropped its oldest part: word 1: how many records. 006: as Lost. Any
 //           other: hook 00C, generic: word 1 is 1 at the beginning of a session; the text
+//   Change  as a mark with the change in words
 //   Lost    hook 006; word 1: how many; generic when it says why
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,7 +35,8 @@ class EventEntry {
   /// Of the log's events in order: an entry's offset is that in the file that `report -r` makes of
   /// all of them; a log may be of many files, and the formats differ in what an event is there.
   /// Lives until the next call, and no longer than the event. Allocates nothing once it is warm.
-  Entry& make(const Event& event);
+  /// `pid`: of the event's process; 0 = not known.
+  Entry& make(const Event& event, uint32_t pid = 0);
 
  private:
   void begin(uint16_t hook, uint16_t subhook, bool generic);
@@ -49,6 +52,7 @@ class EventEntry {
   void fill(const Step& step);
   void fill(const Mark& mark);
   void fill(const Lost& lost);
+  void fill(const tracewell::Change& change);
   void registers(const Frame& frame, const FrameBlock& block);
 
   const Catalog& catalog_;
@@ -63,6 +67,7 @@ class EventEntry {
   size_t size_ = 0;
   Entry entry_;
   uint64_t seq_ = 0;
+  std::string change_;  // in words
   uint64_t offset_ = 0;  // behind the last entry, were all stored
 };
 

@@ -124,9 +124,11 @@ EventTimes Report::times_of(const Shared& shared, const Event& event) {
 Status Report::take(size_t index, const Event& event) {
   Log& log = *logs_[index];
   if (log.shared.stopped) return {};
-  if (const Mark* mark = std::get_if<Mark>(&event.body)) log.processes.learn(*mark);
-  Entry& entry = log.entries.make(event);
-  entry.pid = log.processes.of(event);
+  log.processes.learn(event);
+  if (is_only_known(event)) return {};
+  const uint64_t pid = log.processes.of(event);
+  Entry& entry = log.entries.make(event, static_cast<uint32_t>(pid));
+  entry.pid = pid;
   entry.process_path = log.processes.last_path();
   if (!wanted(entry, event, index)) return {};
   if (options_.count_cpus && entry.cpu >= 0) cpus_.insert(entry.cpu);

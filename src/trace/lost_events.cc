@@ -44,9 +44,11 @@ void LostEvents::add(const Event& event, Thread thread, uint64_t count, std::str
 void LostEvents::look_at(const Event& event) {
   steps_ |= std::holds_alternative<Step>(event.body);
   if (steps_) return;
-  if (const auto* lost = std::get_if<Lost>(&event.body))
-    add(event, {event.tid, event.pid}, lost->count, lost->why);
-  threads_.emplace(event.tid, event.pid);
+  processes_.learn(event);
+  if (std::holds_alternative<Change>(event.body)) return;
+  const Thread thread = {event.tid, processes_.pid_of(event)};
+  if (const auto* lost = std::get_if<Lost>(&event.body)) add(event, thread, lost->count, lost->why);
+  threads_.insert(thread);
   const auto* mark = std::get_if<Mark>(&event.body);
   if (!mark) return;
   using Kind = report::MarkText::Kind;

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "model/catalog.h"
 #include "model/event.h"
+#include "model/process_table.h"
 
 namespace tracewell::trace {
 
@@ -29,6 +31,8 @@ struct LostPlace {
 /// Looks at a trace's events in order. Losses, and marks of trace hooks that tell of some.
 class LostEvents {
  public:
+  /// Before the first event.
+  void begin(const Catalog& catalog) { processes_ = ProcessTable(catalog); }
   void look_at(const Event& event);
 
   /// In the order of their first events. Empty for traces of steps, whose losses their readers tell
@@ -40,6 +44,7 @@ class LostEvents {
   void add(const Event& event, Thread thread, uint64_t count, std::string_view why);
 
   std::map<std::pair<Thread, std::string>, LostPlace, std::less<>> places_;
+  ProcessTable processes_;
   std::set<Thread> threads_;    // that were seen
   bool limited_ = false;        // the log has dropped its oldest part, and counted it
   bool steps_ = false;

@@ -21,12 +21,14 @@ class ObservedSource final : public SourceOver {
   ObservedSource(std::unique_ptr<Source> source, std::shared_ptr<AskedEvents> asked)
       : SourceOver(std::move(source)), asked_(std::move(asked)) {
     asked_->steps = source_->steps() != nullptr;
+    asked_->lost.begin(source_->catalog());
     if (Seekable* const all = source_->seekable(); all != nullptr && all->count() != 0)
       asked_->last = all->count() - 1;
   }
   Result<bool> next(Batch& batch) override {
     auto more = source_->next(batch);
     for (const Event& event : batch.events()) {
+      if (std::holds_alternative<Change>(event.body)) continue;
       asked_->steps |= std::holds_alternative<Step>(event.body);
       asked_->frames |= std::holds_alternative<Frame>(event.body);
       asked_->hooks |= std::holds_alternative<Hook>(event.body);
@@ -38,7 +40,9 @@ class ObservedSource final : public SourceOver {
       asked_->last = std::max(asked_->last.value_or(0), event.seq);
     }
     for (const Event& event : batch.events())
-      if (event.seq >= asked_->from && event.seq <= asked_->to) asked_->lost.look_at(event);
+      if ((event.seq >= asked_->from && event.seq <= asked_->to) ||
+          std::holds_alternative<Change>(event.body))
+        asked_->lost.look_at(event);
     return more;
   }
 

@@ -111,7 +111,7 @@ Result<bool> CountingSource::next(Batch& batch) {
   auto more = source_->next(batch);
   count_ += static_cast<uint64_t>(std::ranges::count_if(batch.events(), [](const Event& event) {
     const auto* mark = std::get_if<Mark>(&event.body);
-    return mark == nullptr || !mark->session;
+    return (mark == nullptr || !mark->session) && !is_only_known(event);
   }));
   return more;
 }

@@ -235,9 +235,11 @@ TEST_F(ReportTest, ProcessesComeFromTheCatalogAndFromMarks) {
 /// Two processes whose threads had the same id, one after the other.
 TEST_F(ReportTest, ProcessesOfEventsAreStrongerThanTheCatalogs) {
   catalog.extras = {{"hooklog.thread.7", "70"}};
-  for (const uint32_t pid : {80u, 90u}) {
+  catalog.processes = {{.pid = 80}, {.pid = 90}};
+  for (const uint32_t process : {1u, 2u}) {
+    const uint32_t pid = catalog.processes[process - 1].pid;
     hook(0x0100, pid, pid, 7);
-    batch.events().back().pid = pid;
+    batch.events().back().process = process;
   }
   options.columns.times = Times::None;
   options.column_heads = false;
@@ -300,10 +302,11 @@ TEST_F(ReportTest, WhatSeveralLogsHaveAlikeIsPrintedOnce) {
 /// nobody.
 TEST_F(ReportTest, WhatIsOfSeveralProcessesIsNotAlike) {
   logs = 2;
+  for (size_t log : {0, 1}) catalogs[log].processes = {{.pid = 70}, {.pid = 71}};
   for (const uint64_t log : {0, 1}) {
     hook(0x0100, 5, 1);
     batch.events().back().seq = log;
-    batch.events().back().pid = 70 + log;
+    batch.events().back().process = 1 + log;
   }
   options.column_heads = false;
   options.columns.times = Times::None;

@@ -25,6 +25,7 @@ Result<std::unique_ptr<HooklogFollow>> HooklogFollow::open(const std::string& fo
   out->uuid_ = read_hooklog_uuid(text);
   out->catalog_.source_path = metadata->path();
   describe_hooklog(text, out->catalog_);
+  if (auto host = read_hooklog_fact(text, "hostname")) out->processes_.set_host(*std::move(host));
   return out;
 }
 
@@ -114,6 +115,7 @@ bool HooklogFollow::begin_round() {
   for (const auto& [ring, stream] : round.log.streams) {
     if (round.cursors.size() % kOnceIn == 0 && stopped()) return false;
     round.rings.push_back(ring);
+    round.of_rings.push_back(processes_.of(ring.pid, ring.run()));
     programs_.know(ring);
     round.cursors.emplace_back(round.log, stream, problems_, &places_[ring]);
     queue(round.cursors.size() - 1);
@@ -131,9 +133,10 @@ void HooklogFollow::queue(size_t index) {
     round_->queue.emplace(cursor.ticks(), index);
 }
 
-void HooklogFollow::number_last(Batch& batch, uint64_t ticks, bool foreign) {
+void HooklogFollow::number_last(Batch& batch, uint64_t ticks, uint32_t process, bool foreign) {
   Event& event = batch.events().back();
   event.seq = seq_++;
+  event.process = process;
   if (clock_ && !foreign) event.time_ns = clock_->time_ns(ticks);
 }
 
@@ -151,9 +154,13 @@ Result<bool> HooklogFollow::next(Batch& batch) {
     round.queue.pop();
     HooklogCursor& cursor = round.cursors[index];
     const bool foreign = cursor.is_foreign();
-    if (programs_.add(round.rings[index], cursor, batch)) number_last(batch, ticks, foreign);
+    const uint32_t process = round.of_rings[index];
+    if (!processes_.is_told(process))
+      processes_.tell(process, {cursor.head(), cursor.program()}, seq_, batch);
+    if (programs_.add(round.rings[index], cursor, batch))
+      number_last(batch, ticks, process, foreign);
     cursor.take(batch);
-    number_last(batch, ticks, foreign);
+    number_last(batch, ticks, process, foreign);
     queue(index);
   }
   if (!batch.empty()) return true;
@@ -165,9 +172,14 @@ Result<bool> HooklogFollow::next(Batch& batch) {
 /// there no more, is forgotten: a ring may say another one each time.
 void HooklogFollow::end_round() {
   in_log_ = std::move(round_->log.in_log);
-  std::erase_if(places_, [&](const auto& one) {
+  const size_t gone = std::erase_if(places_, [&](const auto& one) {
     return !in_log_.has(one.first) && !round_->log.streams.contains(one.first);
   });
+  if (gone != 0) {
+    std::set<std::pair<uint32_t, uint64_t>> with_rings;
+    for (const auto& [ring, place] : places_) with_rings.emplace(ring.pid, ring.run());
+    processes_.keep(with_rings);
+  }
   for (size_t i = 0; i < round_->cursors.size(); ++i) {
     const HooklogRing& ring = round_->rings[i];
     const HooklogPlace& place = places_[ring] = round_->cursors[i].place();

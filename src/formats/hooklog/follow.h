@@ -14,6 +14,7 @@
 
 #include "base/folder.h"
 #include "formats/hooklog/metadata.h"
+#include "formats/hooklog/processes.h"
 #include "formats/hooklog/programs.h"
 #include "formats/hooklog/stream.h"
 #include "model/stream.h"
@@ -36,7 +37,8 @@ class HooklogFollow final : public Source {
   static Result<std::unique_ptr<HooklogFollow>> open(const std::string& folder, Session session,
                                                      ProblemLog& problems);
 
-  /// Says nothing of threads: each event has its process.
+  /// Says nothing of threads and processes: each event has its process, and in front of the first
+  /// one of each a change says who it is.
   const Catalog& catalog() const override { return catalog_; }
   /// That is read, whatever has its name by now.
   const Folder* folder() const override { return &folder_; }
@@ -49,6 +51,7 @@ class HooklogFollow final : public Source {
   struct Round {
     HooklogPackets log;
     std::vector<HooklogRing> rings;  // of the cursors
+    std::vector<uint32_t> of_rings;  // their processes
     std::vector<HooklogCursor> cursors;
     bool last = false;
     uint64_t until = 0;  // ticks
@@ -66,7 +69,7 @@ class HooklogFollow final : public Source {
   std::vector<std::string> files_in(const Folder& folder);
   void move_places();
   void queue(size_t cursor);
-  void number_last(Batch& batch, uint64_t ticks, bool foreign);
+  void number_last(Batch& batch, uint64_t ticks, uint32_t process, bool foreign);
 
   Folder folder_;
   Session session_;
@@ -78,6 +81,7 @@ class HooklogFollow final : public Source {
   std::set<std::string> told_;                 // files that cannot be read
   std::map<HooklogRing, HooklogPlace> places_;
   HooklogPrograms programs_;
+  HooklogProcesses processes_;
   HooklogStreams in_log_;                      // of all rounds
   std::unique_ptr<Round> round_;
   uint64_t seq_ = 0;

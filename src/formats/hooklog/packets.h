@@ -43,6 +43,8 @@ struct HooklogRing {
   uint32_t pid = 0, number = 0;
   uint64_t stream = 0;
   auto operator<=>(const HooklogRing&) const = default;
+  /// All rings of a program that runs have the same one.
+  uint64_t run() const { return stream - number; }
 };
 
 /// Which ring has which stream in a log.

@@ -41,15 +41,15 @@ void HooklogPrograms::keep(std::map<Key, std::string>& map, const Key& key,
 void HooklogPrograms::know(const HooklogRing& ring) {
   if (ring.pid == 0) return;
   if (first_runs_.size() >= kMost && !first_runs_.contains(ring.pid)) return tell_many();
-  const auto [at, fresh] = first_runs_.try_emplace(ring.pid, run_of(ring));
-  if (!fresh && at->second != run_of(ring)) several_.try_emplace(ring.pid);
+  const auto [at, fresh] = first_runs_.try_emplace(ring.pid, ring.run());
+  if (!fresh && at->second != ring.run()) several_.try_emplace(ring.pid);
 }
 
 void HooklogPrograms::look_at_order(const HooklogRing& ring) {
   const auto found = several_.find(ring.pid);
   if (found == several_.end()) return;
   Runs& runs = found->second;
-  const uint64_t run = run_of(ring);
+  const uint64_t run = ring.run();
   if (runs.now == run || runs.told) return;
   if (std::ranges::find(runs.before, run) != runs.before.end()) {
     runs.told = true;

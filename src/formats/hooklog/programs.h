@@ -34,8 +34,6 @@ class HooklogPrograms {
   bool add(const HooklogRing& ring, const HooklogCursor& next, Batch& batch);
 
  private:
-  /// All rings of a program that runs have the same one.
-  static uint64_t run_of(const HooklogRing& ring) { return ring.stream - ring.number; }
   /// A number comes round more often in no log; a ring may say that it is another one each time.
   static constexpr size_t kRunsMost = 16;
   struct Runs {

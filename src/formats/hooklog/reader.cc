@@ -89,6 +89,7 @@ void HooklogReader::read_metadata(std::string_view text) {
 void HooklogReader::describe(std::string_view metadata) {
   log_.settle(problems_);
   describe_hooklog(metadata, catalog_);
+  if (auto host = read_hooklog_fact(metadata, "hostname")) processes_.set_host(*std::move(host));
   if (const auto begun = log_.begun(); begun && clock_)
     catalog_.began_ns = clock_->time_ns(*begun);
   // Ids are used again. Of one that several processes' threads had, only its events can tell whose
@@ -113,13 +114,17 @@ void HooklogReader::begin() {
     rings_.push_back(id);
     programs_.know(id);
     HooklogCursor& cursor = cursors_.emplace_back(log_, stream, problems_);
-    if (!cursor.at_end()) queue_.emplace(cursor.ticks(), cursors_.size() - 1);
+    of_rings_.push_back(cursor.at_end() ? 0 : processes_.of(id.pid, id.run()));
+    if (cursor.at_end()) continue;
+    processes_.describe(of_rings_.back(), {cursor.head(), cursor.program()}, catalog_.processes);
+    queue_.emplace(cursor.ticks(), cursors_.size() - 1);
   }
 }
 
-void HooklogReader::number_last(Batch& batch, uint64_t ticks, bool foreign) {
+void HooklogReader::number_last(Batch& batch, uint64_t ticks, size_t cursor, bool foreign) {
   Event& event = batch.events().back();
   event.seq = seq_++;
+  event.process = of_rings_[cursor];
   if (clock_ && !foreign) event.time_ns = clock_->time_ns(ticks);
 }
 
@@ -130,9 +135,11 @@ Result<bool> HooklogReader::next(Batch& batch) {
     queue_.pop();
     HooklogCursor& cursor = cursors_[index];
     const bool foreign = cursor.is_foreign();
-    if (programs_.add(rings_[index], cursor, batch)) number_last(batch, ticks, foreign);
+    if (const uint32_t process = of_rings_[index]; !processes_.is_told(process))
+      processes_.tell(process, {cursor.head(), cursor.program()}, seq_, batch);
+    if (programs_.add(rings_[index], cursor, batch)) number_last(batch, ticks, index, foreign);
     cursor.take(batch);
-    number_last(batch, ticks, foreign);
+    number_last(batch, ticks, index, foreign);
     if (!cursor.at_end()) queue_.emplace(cursor.ticks(), index);
   }
   if (batch.empty()) tell_cut_files();

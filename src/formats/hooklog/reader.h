@@ -12,6 +12,7 @@
 #include "base/folder.h"
 #include "formats/format.h"
 #include "formats/hooklog/metadata.h"
+#include "formats/hooklog/processes.h"
 #include "formats/hooklog/programs.h"
 #include "formats/hooklog/stream.h"
 
@@ -42,7 +43,7 @@ class HooklogReader final : public Source, public Summary {
   void describe(std::string_view metadata);
   void begin();
   void tell_cut_files();
-  void number_last(Batch& batch, uint64_t ticks, bool foreign);
+  void number_last(Batch& batch, uint64_t ticks, size_t cursor, bool foreign);
 
   ProblemLog& problems_;
   std::shared_ptr<const Folder> folder_;
@@ -53,8 +54,10 @@ class HooklogReader final : public Source, public Summary {
   uint64_t seq_ = 0;
   bool told_cut_ = false;
   std::vector<HooklogRing> rings_;  // of the cursors
+  std::vector<uint32_t> of_rings_;  // their processes
   std::vector<HooklogCursor> cursors_;
   HooklogPrograms programs_;
+  HooklogProcesses processes_;
   using Place = std::pair<uint64_t, size_t>;  // ticks, cursor
   std::priority_queue<Place, std::vector<Place>, std::greater<>> queue_;
 };

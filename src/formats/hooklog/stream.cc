@@ -224,7 +224,6 @@ std::optional<std::string_view> HooklogCursor::program() const {
 void HooklogCursor::tell_program(std::string_view program, Batch& batch) const {
   Event& event = batch.add();
   event.tid = place_.tid != 0 ? place_.tid : packet_->head.tid;
-  event.pid = packet_->head.pid;
   const std::string text = fmt::format("process {}: {}", packet_->head.pid, program);
   event.body = Mark{batch.copy(std::string_view(text)), false};
 }
@@ -236,7 +235,6 @@ void HooklogCursor::take(Batch& batch) {
   }
   Event& event = batch.add();
   event.tid = place_.tid != 0 ? place_.tid : packet_->head.tid;
-  event.pid = packet_->head.pid;
   if (is_loss_) {
     event.body = loss_;
   } else if (record_.word_bytes != 0) {

@@ -37,10 +37,12 @@ class HooklogCursor {
   bool is_foreign() const { return packet_ != nullptr && packet_->foreign; }
   /// Where to go on from: the event that is next, which is no loss, was not taken.
   const HooklogPlace& place() const { return place_; }
-  /// Adds it to `batch`, without a number and a time, and goes on to the next one.
+  /// Adds it to `batch`, without a number, a time and a process, and goes on to the next one.
   void take(Batch& batch);
   /// Of the event that is next.
   uint32_t pid() const { return packet_->head.pid; }
+  /// Of its packet.
+  const tracewell_packet& head() const { return packet_->head; }
   /// What it says that the ring's program is; nullopt: it is another event.
   std::optional<std::string_view> program() const;
   /// Adds such an event, of the same thread.

@@ -1,5 +1,7 @@
 #include "formats/json/jsonl_value.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/hex.h"
@@ -104,6 +106,63 @@ std::optional<std::string> text(const Json& value) {
 std::optional<std::vector<uint8_t>> bytes(const Json& value) {
   if (!value.is_string()) return std::nullopt;
   return from_hex(value.get_ref<const std::string&>());
+}
+
+namespace {
+
+std::optional<uint32_t> small_number(const Json& value) {
+  const auto number = unsigned_number(value);
+  if (!number || *number > UINT32_MAX) return std::nullopt;
+  return static_cast<uint32_t>(*number);
+}
+
+/// Takes members of one object into fields.
+class MemberTaker {
+ public:
+  MemberTaker(const Json& object, const Complain& complain)
+      : object_(object), complain_(complain) {}
+  template <class Field, class Got>
+  void take(const char* key, Field& field, Got&& got_of) const {
+    const Json* value = member(object_, key);
+    if (!value) return;
+    if (auto got = got_of(*value))
+      field = *std::move(got);
+    else
+      complain_(key);
+  }
+
+ private:
+  const Json& object_;
+  const Complain& complain_;
+};
+
+}  // namespace
+
+Module module_of(const Json& object, const Complain& complain) {
+  const MemberTaker in(object, complain);
+  Module out;
+  in.take("path", out.path, text);
+  in.take("bias", out.bias, unsigned_number);
+  in.take("start", out.start, unsigned_number);
+  in.take("size", out.size_bytes, unsigned_number);
+  in.take("build_id", out.build_id, text);
+  in.take("hash", out.hash, unsigned_number);
+  return out;
+}
+
+Process process_of(const Json& object, const Complain& complain) {
+  const MemberTaker in(object, complain);
+  Process out;
+  in.take("pid", out.pid, small_number);
+  in.take("identity", out.id, [](const Json& value) {
+    return value.is_string() ? parse_process_id(value.get_ref<const std::string&>()) : std::nullopt;
+  });
+  in.take("start_ns", out.start_ns, unsigned_number);
+  in.take("parent", out.parent, small_number);
+  in.take("host", out.host, text);
+  in.take("boot", out.boot, text);
+  in.take("image", out.image, text);
+  return out;
 }
 
 }  // namespace tracewell::formats::json

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 
 #include "base/result.h"
 #include "formats/json/tree.h"
+#include "model/catalog.h"
+#include "model/process.h"
 
 namespace tracewell::formats::json {
 
@@ -31,5 +34,11 @@ std::optional<bool> boolean(const Json& value);
 std::optional<std::string> text(const Json& value);
 /// A string of hex digits.
 std::optional<std::vector<uint8_t>> bytes(const Json& value);
+
+/// Objects as docs/formats/jsonl.md has them. A member whose value makes no sense is left out, and
+/// `complain` gets its name.
+using Complain = std::function<void(const char* key)>;
+Module module_of(const Json& object, const Complain& complain);
+Process process_of(const Json& object, const Complain& complain);
 
 }  // namespace tracewell::formats::json

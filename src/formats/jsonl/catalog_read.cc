@@ -133,18 +133,6 @@ VariableDef read_variable(const Json& item, ProblemLog& problems) {
   return out;
 }
 
-Module read_module(const Json& item, ProblemLog& problems) {
-  const ObjectReader in(item, problems);
-  Module out;
-  in.text("path", out.path);
-  in.number("bias", out.bias);
-  in.number("start", out.start);
-  in.number("size", out.size_bytes);
-  in.text("build_id", out.build_id);
-  in.number("hash", out.hash);
-  return out;
-}
-
 RunStatus read_status(const Json& item, ProblemLog& problems) {
   const ObjectReader in(item, problems);
   RunStatus out;
@@ -275,8 +263,13 @@ Result<Catalog> catalog_from_json(std::string_view line, ProblemLog& problems) {
   in.array("tracepoints", [&](const Json& item) {
     catalog.tracepoints.push_back(read_tracepoint(item, problems));
   });
+  const json::Complain complain = [&](const char* key) { in.complain(key); };
   in.array("modules",
-           [&](const Json& item) { catalog.modules.push_back(read_module(item, problems)); });
+           [&](const Json& item) { catalog.modules.push_back(json::module_of(item, complain)); });
+  in.array("processes", [&](const Json& item) {
+    if (catalog.processes.size() >= kProcessesMax) return in.complain("processes");
+    catalog.processes.push_back(json::process_of(item, complain));
+  });
   in.bytes("auxv", catalog.auxv);
   in.text("source_path", catalog.source_path);
   in.array("extras", [&](const Json& item) {

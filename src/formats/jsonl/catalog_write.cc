@@ -6,6 +6,7 @@
 #include "base/hex.h"
 #include "formats/jsonl.h"
 #include "formats/jsonl/layout.h"
+#include "formats/jsonl/parts.h"
 
 namespace tracewell::formats {
 namespace {
@@ -104,19 +105,6 @@ void write_variable(std::string& out, const VariableDef& one) {
   object.close();
 }
 
-void write_module(std::string& out, const Module& one) {
-  ObjectWriter object(out);
-  object.text("path", one.path);
-  if (one.is_placed()) {
-    object.address("bias", one.bias);
-    object.address("start", one.start);
-    object.number("size", one.size_bytes);
-  }
-  if (!one.build_id.empty()) object.text("build_id", one.build_id);
-  if (one.hash) object.address("hash", *one.hash);
-  object.close();
-}
-
 void write_status(std::string& out, const RunStatus& status) {
   ObjectWriter object(out);
   object.boolean("running", status.running);
@@ -141,6 +129,31 @@ void write_status(std::string& out, const RunStatus& status) {
 
 }  // namespace
 
+void append_module_json(std::string& out, const Module& module) {
+  ObjectWriter object(out);
+  object.text("path", module.path);
+  if (module.is_placed()) {
+    object.address("bias", module.bias);
+    object.address("start", module.start);
+    object.number("size", module.size_bytes);
+  }
+  if (!module.build_id.empty()) object.text("build_id", module.build_id);
+  if (module.hash) object.address("hash", *module.hash);
+  object.close();
+}
+
+void append_process_json(std::string& out, const Process& process) {
+  ObjectWriter object(out);
+  if (process.pid != 0) object.number("pid", process.pid);
+  if (process.id) object.text("identity", process_id_text(*process.id));
+  if (process.start_ns) object.number("start_ns", *process.start_ns);
+  if (process.parent != 0) object.number("parent", process.parent);
+  if (!process.host.empty()) object.text("host", process.host);
+  if (!process.boot.empty()) object.text("boot", process.boot);
+  if (!process.image.empty()) object.text("image", process.image);
+  object.close();
+}
+
 std::string catalog_to_json(const Catalog& catalog) {
   std::string out = "{\"catalog\":";
   ObjectWriter object(out);
@@ -157,7 +170,9 @@ std::string catalog_to_json(const Catalog& catalog) {
   if (!catalog.variables.empty()) object.array("variables", catalog.variables, write_variable);
   if (!catalog.tracepoints.empty())
     object.array("tracepoints", catalog.tracepoints, write_tracepoint);
-  if (!catalog.modules.empty()) object.array("modules", catalog.modules, write_module);
+  if (!catalog.modules.empty()) object.array("modules", catalog.modules, append_module_json);
+  if (!catalog.processes.empty())
+    object.array("processes", catalog.processes, append_process_json);
   if (!catalog.auxv.empty()) object.bytes("auxv", catalog.auxv);
   if (!catalog.source_path.empty()) object.text("source_path", catalog.source_path);
   if (!catalog.extras.empty())

@@ -6,6 +6,8 @@
 
 #include "base/hex.h"
 #include "formats/jsonl.h"
+#include "formats/jsonl/parts.h"
+#include "model/change_text.h"
 
 namespace tracewell::formats {
 namespace {
@@ -14,12 +16,12 @@ using Kind = FrameBlock::Kind;
 
 class EventWriter {
  public:
-  EventWriter(std::string& out, const Catalog& catalog, bool with_before)
-      : out_(out), catalog_(catalog), with_before_(with_before) {}
+  EventWriter(std::string& out, const Catalog& catalog, bool with_before, uint32_t pid)
+      : out_(out), catalog_(catalog), with_before_(with_before), pid_(pid) {}
 
   void write(const Event& event) {
     put("{{\"seq\":{}", event.seq);
-    put(",\"kind\":\"{}\"", kind_name(event));
+    put(",\"kind\":\"{}\"", kEventKinds[event.body.index()]);
     if (event.tid != 0)
       put(",\"tid\":{}", event.tid);
     else
@@ -29,7 +31,8 @@ class EventWriter {
     else
       out_ += ",\"time_ns\":null";
     if (event.cpu >= 0) put(",\"cpu\":{}", event.cpu);
-    if (event.pid != 0) put(",\"pid\":{}", event.pid);
+    if (pid_ != 0) put(",\"pid\":{}", pid_);
+    if (event.process != 0) put(",\"process\":{}", event.process);
     std::visit([this](const auto& body) { write_body(body); }, event.body);
     out_ += '}';
   }
@@ -52,11 +55,6 @@ class EventWriter {
   void separate(bool& first) {
     if (!first) out_ += ',';
     first = false;
-  }
-
-  static std::string_view kind_name(const Event& event) {
-    constexpr std::string_view kNames[] = {"step", "frame", "hook", "mark", "lost"};
-    return kNames[event.body.index()];
   }
 
   void write_register(const Register& one, Bytes value) {
@@ -273,17 +271,31 @@ class EventWriter {
     put_text("why", lost.why);
   }
 
+  void write_body(const Change& change) {
+    put(",\"change\":\"{}\"", change_name(change.kind));
+    if (!change.text.empty()) put_text("name", change.text);
+    if (change.process != nullptr) {
+      out_ += ",\"who\":";
+      append_process_json(out_, *change.process);
+    }
+    if (change.module != nullptr) {
+      out_ += ",\"module\":";
+      append_module_json(out_, *change.module);
+    }
+  }
+
   std::string& out_;
   const Catalog& catalog_;
   bool with_before_ = false;
+  uint32_t pid_ = 0;
   std::vector<uint8_t> scratch_;
 };
 
 }  // namespace
 
 void append_event_json(std::string& out, const Catalog& catalog, const Event& event,
-                       bool with_before) {
-  EventWriter(out, catalog, with_before).write(event);
+                       bool with_before, uint32_t pid) {
+  EventWriter(out, catalog, with_before, pid).write(event);
 }
 
 }  // namespace tracewell::formats

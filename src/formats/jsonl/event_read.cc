@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "base/text.h"
 #include "formats/json/jsonl_value.h"
 #include "formats/jsonl.h"
+#include "model/change_text.h"
 
 namespace tracewell::formats {
 
@@ -142,7 +144,43 @@ class EventBodyReader {
     return Lost{count, why};
   }
 
+  Result<Change> change() {
+    using ChangeKind = Change::Kind;
+    Change change;
+    const Json* name = json::member(line_, "change");
+    const auto kind = name ? change_kind(json::text(*name).value_or("")) : std::nullopt;
+    if (!kind) return bad("change");
+    change.kind = *kind;
+    const bool of_process = change.kind == ChangeKind::ProcessKnown ||
+                            change.kind == ChangeKind::ProcessBegan ||
+                            change.kind == ChangeKind::ProcessRuns;
+    const bool of_module = change.kind == ChangeKind::ModuleLoaded ||
+                           change.kind == ChangeKind::ModuleUnloaded;
+    if (of_process) {
+      TW_ASSIGN_OR_RETURN(Process process, part("who", json::process_of));
+      if (process.pid == 0) process.pid = reader_.told_pid_;
+      change.process = batch_.keep(std::move(process));
+    }
+    if (of_module) {
+      TW_ASSIGN_OR_RETURN(Module module, part("module", json::module_of));
+      change.module = batch_.keep(std::move(module));
+    }
+    TW_ASSIGN_OR_RETURN(change.text, text_of("name"));
+    return change;
+  }
+
  private:
+  /// An object that `read` reads; one that is not there has nothing in it.
+  template <class Part>
+  Result<Part> part(const char* key, Part (*read)(const Json&, const json::Complain&)) {
+    const Json* value = json::member(line_, key);
+    if (!value) return Part();
+    if (!value->is_object()) return bad(key);
+    const char* wrong = nullptr;
+    Part out = read(*value, [&](const char* member) { wrong = member; });
+    if (wrong != nullptr) return bad(wrong);
+    return out;
+  }
   Result<uint64_t> number(const char* key, uint64_t otherwise) {
     const Json* value = json::member(line_, key);
     if (!value) return otherwise;
@@ -384,6 +422,15 @@ class EventBodyReader {
 
 namespace {
 
+/// 0: it has none.
+Result<uint32_t> pid_of(const Json& line) {
+  const Json* value = json::member(line, "pid");
+  if (!value) return uint32_t{0};
+  const auto number = json::unsigned_number(*value);
+  if (!number || *number > UINT32_MAX) return bad("pid");
+  return static_cast<uint32_t>(*number);
+}
+
 Result<Event> read_event(const Json& line, uint64_t seq, EventBodyReader& body) {
   Event event;
   event.seq = seq;
@@ -406,10 +453,10 @@ Result<Event> read_event(const Json& line, uint64_t seq, EventBodyReader& body) 
     if (!number || *number < -1 || *number > INT32_MAX) return bad("cpu");
     event.cpu = static_cast<int32_t>(*number);
   }
-  if (const Json* value = json::member(line, "pid")) {
+  if (const Json* value = json::member(line, "process")) {
     const auto number = json::unsigned_number(*value);
-    if (!number || *number > UINT32_MAX) return bad("pid");
-    event.pid = static_cast<uint32_t>(*number);
+    if (!number || *number > kProcessesMax) return bad("process");
+    event.process = static_cast<uint32_t>(*number);
   }
   const Json* kind_value = json::member(line, "kind");
   const std::string kind = kind_value ? json::text(*kind_value).value_or("") : "";
@@ -423,6 +470,8 @@ Result<Event> read_event(const Json& line, uint64_t seq, EventBodyReader& body) 
     TW_ASSIGN_OR_RETURN(event.body, body.mark());
   } else if (kind == "lost") {
     TW_ASSIGN_OR_RETURN(event.body, body.lost());
+  } else if (kind == "change") {
+    TW_ASSIGN_OR_RETURN(event.body, body.change());
   } else {
     return Error{Errc::Corrupt, fmt::format("there is no kind \"{}\"", printable(kind)), {}};
   }
@@ -440,6 +489,7 @@ Status EventReader::read(std::string_view line, uint64_t seq, Batch& batch) {
   if (!document.ok() || !document->is_object())
     return Error{Errc::Corrupt, "not a JSON object", {}};
   told_before_ = json::member(*document, "before") != nullptr;
+  TW_ASSIGN_OR_RETURN(told_pid_, pid_of(*document));
   EventBodyReader body(*this, *document, batch);
   auto event = read_event(*document, seq, body);
   if (!event.ok()) return std::move(event).error();

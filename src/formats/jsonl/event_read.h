@@ -1,6 +1,7 @@
 // One line of JSON to one event.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ class EventReader {
   /// Does the last line that was read have a `before`?
   bool told_before() const { return told_before_; }
 
+  /// The pid that it has; 0 = none.
+  uint32_t told_pid() const { return told_pid_; }
+
   /// What values of registers have taken in batches until now, those of lines that failed as well.
   /// A short number may be that of a long register.
   uint64_t value_bytes() const { return value_bytes_; }
@@ -35,6 +39,7 @@ class EventReader {
   RegisterNames register_names_;
   uint64_t value_bytes_ = 0;
   bool told_before_ = false;
+  uint32_t told_pid_ = 0;
 };
 
 }  // namespace tracewell::formats

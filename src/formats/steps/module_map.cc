@@ -74,6 +74,7 @@ std::vector<std::string> ModuleMap::short_names(const Catalog& catalog, StepsOnl
 std::vector<std::string> ModuleMap::refuses(const Catalog& catalog) {
   std::vector<std::string> out = {
       "only which instructions were executed is kept: no order, no registers, no memory"};
+  StepsOnly::refuse_processes(catalog, out);
   if (catalog.modules.empty())
     out.push_back("the trace names no modules, so that no instruction is in any of them");
   for (const Module& one : catalog.modules)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/text.h"
 
 namespace tracewell::formats {
@@ -30,6 +31,12 @@ Status StepsOnly::other(const Event& event, std::string_view format) {
     count("place{|s} where instructions are missing {is|are} not shown");
     return {};
   }
+  if (std::holds_alternative<Change>(event.body)) {
+    if (!is_only_known(event))
+      count("change{ of a process, module or thread is|s of processes, modules or threads are} "
+            "left out");
+    return {};
+  }
   return Error{Errc::Unsupported,
                fmt::format("event {} is not an executed instruction, and {} holds nothing else",
                            event.seq, format),
@@ -44,6 +51,13 @@ void StepsOnly::count_unsaid(const Step& step) {
           "shown");
 }
 
+void StepsOnly::refuse_processes(const Catalog& catalog, std::vector<std::string>& out) {
+  if (catalog.processes.size() > 1)
+    out.push_back(fmt::format("the trace is of {} processes, and the file will not say which of "
+                              "them an event is of",
+                              catalog.processes.size()));
+}
+
 void StepsOnly::count(std::string_view what, uint64_t by) {
   if (by == 0) return;
   for (Counted& one : counted_) {
@@ -56,6 +70,10 @@ void StepsOnly::count(std::string_view what, uint64_t by) {
 
 std::vector<std::string> StepsOnly::left_out() const {
   std::vector<std::string> out = said_;
+  if (of_others_ != 0)
+    out.push_back(fmt::format("{} {} of other processes than the first one, which the file does "
+                              "not say",
+                              counted(of_others_, "event"), of_others_ == 1 ? "is" : "are"));
   for (const Counted& one : counted_)
     out.push_back(fmt::format("{} {}", one.count, in_number(one.what, one.count)));
   return out;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/catalog.h"
 #include "model/event.h"
 
 namespace tracewell::formats {
@@ -21,6 +22,16 @@ class StepsOnly {
   /// One of whatever `what` names; where one and many are said in different words, as in
   /// "{access is|accesses are} without known bytes" or "instruction{|s} could not be decoded".
   void count(std::string_view what, uint64_t by = 1);
+  /// An event that is written, in a format that says of no event whose it is.
+  void of_process(uint32_t process) {
+    if (process == process_ || process == 0) return;
+    if (process_ == 0)
+      process_ = process;
+    else
+      ++of_others_;
+  }
+  /// Of a trace of several processes: what such a format refuses, appended to `out`.
+  static void refuse_processes(const Catalog& catalog, std::vector<std::string>& out);
   /// What the step says of itself that such a format has no word for.
   void count_unsaid(const Step& step);
   /// A line of its own, in front of what is counted.
@@ -32,6 +43,8 @@ class StepsOnly {
     std::string what;
     uint64_t count = 0;
   };
+  uint32_t process_ = 0;   // of the first event that has one
+  uint64_t of_others_ = 0;
   std::vector<std::string> said_;
   std::vector<Counted> counted_;  // by first occurrence
 };

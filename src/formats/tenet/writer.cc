@@ -23,13 +23,15 @@ class TenetWriter final : public Sink {
   std::vector<std::string> refuses(const Catalog& catalog) const override {
     if (tenet_registers(catalog.machine).empty())
       return {fmt::format("Tenet knows x86 only, not {}", catalog.machine)};
-    return {
+    std::vector<std::string> out = {
         "of the registers only the general ones are kept",
         "instruction bytes, notes, times, module names and what memory held before a write are "
         "left out",
         "a register that is not known at the first instruction is shown as 0",
         "only one thread is kept, that of the first instruction",
     };
+    StepsOnly::refuse_processes(catalog, out);
+    return out;
   }
 
   Status begin(const Catalog& catalog) override {
@@ -63,6 +65,7 @@ class TenetWriter final : public Sink {
                      "--where 'tid == N' chooses one thread");
         continue;
       }
+      steps_.of_process(event.process);
       take(step->before);
       write_line(*step);
       TW_RETURN_IF_ERROR(file_.write(line_));

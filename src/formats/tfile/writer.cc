@@ -33,6 +33,7 @@ std::vector<std::string> TfileWriter::refuses(const Catalog& catalog) const {
       out.push_back(fmt::format("tracepoint number {} does not fit a trace file", one.number));
     for (const std::string& action : one.actions) static_data |= action.starts_with("L");
   }
+  StepsOnly::refuse_processes(catalog, out);
   if (static_data)
     out.push_back("GDB cannot look at frames that hold static data; they are written all the same");
   if (catalog.registers.size_bytes == 0)
@@ -103,6 +104,7 @@ void TfileWriter::find_frame_count(const std::string& text) {
 Status TfileWriter::write(const Batch& batch) {
   for (const Event& event : batch.events()) {
     if (const auto* frame = std::get_if<Frame>(&event.body)) {
+      others_.of_process(event.process);
       TW_RETURN_IF_ERROR(write_frame(event, *frame));
     } else if (std::holds_alternative<Step>(event.body) ||
                std::holds_alternative<Hook>(event.body)) {

@@ -17,8 +17,8 @@ class TfileWriter final : public Sink {
 
   std::vector<std::string> refuses(const Catalog& catalog) const override;
   Status begin(const Catalog& catalog) override;
-  /// Steps and hooks are Unsupported. Marks and losses have no place in the format; left out, and
-  /// counted.
+  /// Steps and hooks are Unsupported. Marks, losses and changes have no place in the format; left
+  /// out, and counted.
   Status write(const Batch& batch) override;
   Status finish() override;
   std::vector<std::string> left_out() const override;

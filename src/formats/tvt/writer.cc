@@ -47,6 +47,7 @@ class TvtWriter final : public Sink {
         "times, module names, sessions and what memory held before a write are left out",
         "a register that is not known is shown as 0",
     };
+    StepsOnly::refuse_processes(catalog, out);
     const auto& registers = catalog.registers.registers;
     const auto wide = std::count_if(registers.begin(), registers.end(), [](const Register& one) {
       return one.size_bytes > kNumberBytesMax;
@@ -63,6 +64,7 @@ class TvtWriter final : public Sink {
   Status write(const Batch& batch) override {
     for (const Event& event : batch.events()) {
       if (const auto* step = std::get_if<Step>(&event.body)) {
+        steps_.of_process(event.process);
         write_row(event, *step);
         TW_RETURN_IF_ERROR(file_.write(line_));
         continue;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "model/process_table.h"
 #include "timeline/diff/flow.h"
 #include "timeline/store/wide_values.h"
 
@@ -77,6 +78,10 @@ void StepStore::add(Data& data, const Event& event, Threads& met) {
     data.catalog.notes.push_back({seq, std::string(mark->text)});
   }
   if (std::holds_alternative<Lost>(event.body)) data.lost = true;
+  // Who reads from the middle on sees no change that is in front of it.
+  if (const auto* change = std::get_if<tracewell::Change>(&event.body);
+      change && change->process)
+    put_process(data.catalog.processes, event.process, *change->process);
   if (!std::holds_alternative<Step>(event.body)) return;
   if (data.sessions.empty()) data.sessions.push_back(0);
   const bool session = data.sessions.back() == seq;

@@ -109,6 +109,8 @@ Event small_event(const Event& event, Batch& batch) {
     out.body = Mark{batch.copy(mark->text), mark->session};
   } else if (const auto* lost = std::get_if<Lost>(&event.body)) {
     out.body = Lost{lost->count, batch.copy(lost->why)};
+  } else if (const auto* change = std::get_if<tracewell::Change>(&event.body)) {
+    out.body = batch.copy(*change);
   } else {
     TW_CHECK(false);  // no trace of steps has others
   }

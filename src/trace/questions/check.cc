@@ -50,7 +50,8 @@ struct Counts {
     steps |= std::holds_alternative<Step>(event.body);
     if (std::holds_alternative<Mark>(event.body))
       ++marks;
-    else if (!std::holds_alternative<Lost>(event.body))
+    else if (!std::holds_alternative<Lost>(event.body) &&
+             !std::holds_alternative<Change>(event.body))
       ++events;
   }
 };
@@ -70,6 +71,7 @@ Result<CheckReport> check(OpenTrace& trace, const CheckQuestion& question, const
       select_events(std::move(trace.source), {}, problems, false, "checking", work));
   Batch batch;
   Counts counts;
+  counts.lost.begin(source->catalog());
   while (!question.first_problem || CheckReport::is_sound(problems)) {
     TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
     if (!more) break;
@@ -109,6 +111,7 @@ Result<TraceInfo> info(OpenTrace& trace, const std::string& path, const InfoQues
                                       question.strict, "counting", work));
     Batch batch;
     Counts counts;
+    counts.lost.begin(source->catalog());
     while (true) {
       TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
       if (!more) break;

@@ -123,7 +123,7 @@ Status ReportRun::round(report::Report& report, filter::Merge& merge,
   while (!report.stopped() && merge.next(item)) {
     // Its source is asked for a thousand events at once, and a template may take long for each.
     if (work_.is_stopped()) return {Errc::Io, "interrupted"};
-    if (!begun_) begin(report, logs, item.event->time_ns);
+    if (!begun_ && !is_only_known(*item.event)) begin(report, logs, item.event->time_ns);
     if (report.stopped(item.source)) continue;
     lost_[item.source].look_at(*item.event);
     TW_RETURN_IF_ERROR(report.take(item.source, *item.event));
@@ -183,6 +183,7 @@ Status ReportRun::part(std::span<ReportLog> logs,
   add_logs(report, logs);
   filter::Merge merge;
   lost_.assign(logs.size(), {});
+  for (size_t i = 0; i < logs.size(); ++i) lost_[i].begin(logs[i].source->catalog());
   begun_ = false;
   const Status written = events(report, logs, merge, follows);
   begin(report, logs, std::nullopt);

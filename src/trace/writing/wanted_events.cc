@@ -16,7 +16,7 @@ Result<bool> WantedEvents::next(Batch& batch) {
   for (const Event& event : batch.events()) {
     if (check_) TW_RETURN_IF_ERROR(check_(event));
     const auto* mark = std::get_if<Mark>(&event.body);
-    if (mark == nullptr || !mark->session) ++events_;
+    if ((mark == nullptr || !mark->session) && !is_only_known(event)) ++events_;
     if (std::holds_alternative<Frame>(event.body)) ++frames_;
     if (const auto* step = std::get_if<Step>(&event.body); step && !in_module_)
       in_module_ = modules_.find(step->pc).has_value();

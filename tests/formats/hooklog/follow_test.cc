@@ -16,6 +16,7 @@
 
 #include "formats/format.h"
 #include "formats/hooklog/follow.h"
+#include "model/process_table.h"
 #include "tracewell/hook_layout.h"
 
 namespace tracewell::formats {
@@ -39,7 +40,8 @@ std::vector<std::string> take_round(Source& source) {
   std::vector<std::string> out;
   Batch batch;
   for (auto more = source.next(batch); more.ok() && *more; more = source.next(batch))
-    for (const Event& event : batch.events()) out.push_back(text_of(event));
+    for (const Event& event : batch.events())
+      if (!is_only_known(event)) out.push_back(text_of(event));
   return out;
 }
 
@@ -131,9 +133,13 @@ TEST_F(HooklogFollowTest, ThreadIdsThatAreUsedAgain) {
   append("1031-0.0", bytes);
   const auto pids = [](Source& source) {
     std::set<uint32_t> out;
+    ProcessTable processes(source.catalog());
     Batch batch;
     for (auto more = source.next(batch); more.ok() && *more; more = source.next(batch))
-      for (const Event& event : batch.events()) out.insert(event.pid);
+      for (const Event& event : batch.events()) {
+        processes.learn(event);
+        out.insert(processes.pid_of(event));
+      }
     return out;
   };
   const std::set<uint32_t> wanted = {1234, 0x407};

@@ -18,6 +18,7 @@
 
 #include "formats/format.h"
 #include "formats/hooklog/follow.h"
+#include "model/process_table.h"
 #include "tracewell/hook_layout.h"
 
 namespace tracewell::formats::test {
@@ -95,8 +96,8 @@ inline std::string ring(const Who& who, const std::vector<std::string>& packets)
 }
 
 /// "200/201 hook 5", "mark TRACE ON channel 0", "200/201 lost 3".
-inline std::string story_of(const Event& event) {
-  const std::string who = fmt::format("{}/{}", event.pid, event.tid);
+inline std::string story_of(const Event& event, const ProcessTable& processes) {
+  const std::string who = fmt::format("{}/{}", processes.pid_of(event), event.tid);
   if (const Hook* one = std::get_if<Hook>(&event.body))
     return fmt::format("{} hook {}", who, one->words[0]);
   if (const Mark* mark = std::get_if<Mark>(&event.body)) return fmt::format("mark {}", mark->text);
@@ -105,14 +106,6 @@ inline std::string story_of(const Event& event) {
 }
 
 using Stories = std::vector<std::string>;
-
-inline Stories take_all(Source& source) {
-  Stories out;
-  Batch batch;
-  for (auto more = source.next(batch); more.ok() && *more; more = source.next(batch))
-    for (const Event& event : batch.events()) out.push_back(story_of(event));
-  return out;
-}
 
 class HooklogRings : public testing::Test {
  protected:
@@ -132,6 +125,19 @@ class HooklogRings : public testing::Test {
   void append(const std::string& name, const std::string& bytes) {
     std::ofstream(folder_ / name, std::ios::binary | std::ios::app) << bytes;
   }
+  /// What only says who a process is, is no story. Of a log that is followed, this is asked for the
+  /// last one again and again.
+  Stories take_all(Source& source) {
+    if (!source.catalog().processes.empty()) known_ = ProcessTable(source.catalog());
+    Stories out;
+    Batch batch;
+    for (auto more = source.next(batch); more.ok() && *more; more = source.next(batch))
+      for (const Event& event : batch.events()) {
+        known_.learn(event);
+        if (!is_only_known(event)) out.push_back(story_of(event, known_));
+      }
+    return out;
+  }
   Stories read() {
     auto source = open_source(*InputFile::open((folder_ / "metadata").string()), "hooklog", {},
                               problems_);
@@ -139,6 +145,7 @@ class HooklogRings : public testing::Test {
     return source.ok() ? take_all(**source) : Stories();
   }
   std::unique_ptr<HooklogFollow> follow() {
+    known_ = {};
     auto out = HooklogFollow::open(
         folder_.string(),
         {[](const std::optional<HooklogUuid>&) { return true; }, [] { return UINT64_MAX - 1; }, {}},
@@ -154,6 +161,7 @@ class HooklogRings : public testing::Test {
 
   std::filesystem::path folder_;
   ProblemLog problems_;
+  ProcessTable known_;
 };
 
 }  // namespace tracewell::formats::test

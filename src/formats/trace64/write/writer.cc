@@ -49,6 +49,7 @@ std::vector<std::string> Writer::refuses(const Catalog& catalog) const {
   if (!names.empty()) out.push_back("registers that have no place in it: " + names);
   if (!catalog.tracepoints.empty() || !catalog.variables.empty() || catalog.status)
     out.push_back("only steps are written; definitions and frames have no place in it");
+  StepsOnly::refuse_processes(catalog, out);
   return out;
 }
 
@@ -145,14 +146,16 @@ void Writer::tell_dropped_keys(std::string_view head) {
 Status Writer::write(const Batch& batch) {
   for (const Event& event : batch.events()) {
     if (const auto* step = std::get_if<Step>(&event.body)) {
+      others_.of_process(event.process);
       TW_RETURN_IF_ERROR(add(event, *step));
     } else if (const auto* mark = std::get_if<Mark>(&event.body)) {
       if (mark->session) TW_RETURN_IF_ERROR(start_session());
       take_mark(*mark);
     } else if (const auto* lost = std::get_if<Lost>(&event.body)) {
       TW_RETURN_IF_ERROR(lose(*lost));
-    } else if (std::holds_alternative<Frame>(event.body) ||
-               std::holds_alternative<Hook>(event.body)) {
+    } else if (std::holds_alternative<Change>(event.body)) {
+      TW_RETURN_IF_ERROR(others_.other(event, "trace64"));
+    } else {
       return Error{Errc::Unsupported,
                    fmt::format("event {} is not a step; x64dbg's traces hold nothing else",
                                event.seq),
