@@ -255,6 +255,12 @@ Expression::Value Expression::field_value(Field field, const Event& event) const
       return number(event.seq);
     case Field::Tid:
       return event.tid != 0 ? number(event.tid) : Value();
+    case Field::Pid: {
+      const uint32_t pid = processes_.pid_of(event);
+      return pid != 0 ? number(pid) : Value();
+    }
+    case Field::Process:
+      return event.process != 0 ? number(event.process) : Value();
     case Field::Cpu:
       return event.cpu >= 0 ? signed_number(event.cpu) : Value();
     case Field::TimeNs:

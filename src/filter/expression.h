@@ -4,8 +4,8 @@
 //   comparison = ( "==" | "!=" | "<" | "<=" | ">" | ">=" ) operand | "=~" text | "in" range
 //   operand    = number (decimal, 0x…, either with a minus) | "text" | 'text' | field
 //                | "$" register [ ".before" ] | register [ ".before" ] | access [ "[" range "]" ]
-//   field      = step seq tid cpu time_ns tracepoint pc kind id subhook     (step is seq)
-//                mnemonic disassembly module symbol text
+//   field      = step seq tid pid process cpu time_ns tracepoint pc kind id subhook
+//                mnemonic disassembly module symbol text                    (step is seq)
 //   access     = read write access
 //   range      = number [ ".." number | "," number ]     (last one included; or so many)
 // What an event does not have (a frame's pc that is not known, the tracepoint of a step) makes
@@ -37,6 +37,7 @@
 #include "machine/control_flow.h"
 #include "model/catalog.h"
 #include "model/event.h"
+#include "model/process_table.h"
 
 namespace tracewell::filter {
 
@@ -69,6 +70,10 @@ class Expression {
   static Result<Expression> parse(std::string_view text, const Catalog& catalog,
                                   AddressWords words = {});
   void watch(SearchWatch watch) { watch_ = std::move(watch); }
+  /// Shown each event that goes by, in order, also those that are not asked of: who its process is.
+  void learn(const Event& event) {
+    if (asks_pids_) processes_.learn(event);
+  }
   /// `before`: the registers of the step's thread, with what it tells in Step::before; nullptr:
   /// those that it tells are all.
   bool matches(const Event& event, const RegisterState* before = nullptr) const;
@@ -109,20 +114,8 @@ class Expression {
     In,    // a range
   };
   enum class Field : uint8_t {
-    Seq,
-    Tid,
-    Cpu,
-    TimeNs,
-    Tracepoint,
-    Pc,
-    Kind,
-    Id,
-    Subhook,
-    Mnemonic,
-    Disassembly,
-    Module,
-    Symbol,
-    Text,
+    Seq, Tid, Pid, Process, Cpu, TimeNs, Tracepoint, Pc,
+    Kind, Id, Subhook, Mnemonic, Disassembly, Module, Symbol, Text,
   };
   struct Operand {
     enum class Kind : uint8_t { Number, Text, Field, Register, Access, Range, Pattern };
@@ -189,6 +182,8 @@ class Expression {
   RegisterLayout registers_;
   std::vector<Module> modules_;
   Endian endian_ = Endian::Little;
+  ProcessTable processes_;  // empty unless pids are asked for
+  bool asks_pids_ = false;
   AddressWords words_;
   SearchWatch watch_;
   std::shared_ptr<const machine::FlowDecoder> decoder_;

@@ -23,7 +23,8 @@ class ExpressionParser {
   using Field = Expression::Field;
   static constexpr std::pair<std::string_view, Field> kFields[] = {
       {"step", Field::Seq},          {"seq", Field::Seq},
-      {"tid", Field::Tid},
+      {"tid", Field::Tid},           {"pid", Field::Pid},
+      {"process", Field::Process},
       {"cpu", Field::Cpu},           {"time_ns", Field::TimeNs},
       {"tracepoint", Field::Tracepoint}, {"pc", Field::Pc},
       {"kind", Field::Kind},         {"id", Field::Id},
@@ -286,8 +287,9 @@ class ExpressionParser {
     if (Operand ignored; !name.empty() && find_register(name, ignored))
       return parse_register(operand);
     return wrong(
-        "expected a number, a text, a register or one of step, seq, tid, cpu, time_ns, tracepoint, "
-        "pc, kind, id, subhook, mnemonic, disassembly, module, symbol, text, read, write, access");
+        "expected a number, a text, a register or one of step, seq, tid, pid, process, cpu, "
+        "time_ns, tracepoint, pc, kind, id, subhook, mnemonic, disassembly, module, symbol, text, "
+        "read, write, access");
   }
 
   Status parse_access(std::string_view name, Operand& operand) {
@@ -327,6 +329,8 @@ Result<Expression> Expression::parse(std::string_view text, const Catalog& catal
   out.words_ = std::move(words);
   out.decoder_ = std::make_shared<const machine::FlowDecoder>(catalog.machine);
   TW_RETURN_IF_ERROR(ExpressionParser(text, out).parse());
+  out.asks_pids_ = out.names("pid");
+  if (out.asks_pids_) out.processes_ = ProcessTable(catalog);
   return out;
 }
 

@@ -67,6 +67,7 @@ class SelectSource final : public Source {
     const RegisterLayout& layout = catalog().registers;
     for (Event& event : batch.events()) {
       if (selection_.where && stopped()) return false;
+      if (selection_.where) selection_.where->learn(event);
       const bool is_step = std::holds_alternative<Step>(event.body);
       if (is_step && is_full(event)) forget();
       auto* const change = std::get_if<Change>(&event.body);

@@ -34,7 +34,8 @@ struct Selection {
 /// told, and in `gap_before` that steps in front of it were dropped, where no Lost says so. What
 /// people noted at steps that stay, stays; so does, in front of such steps, the mark of the session
 /// that they are of. What was lost is told in front of the next event that stays, with its number,
-/// and behind the last one. A seekable source is not read outside of from..to.
+/// and behind the last one. A change that says who a process is stays, as one in which nothing
+/// happened where it is no answer. A seekable source is not read outside of from..to.
 std::unique_ptr<Source> select(std::unique_ptr<Source> source, Selection selection);
 
 }  // namespace tracewell::filter

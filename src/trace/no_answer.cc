@@ -33,6 +33,7 @@ class ObservedSource final : public SourceOver {
       asked_->frames |= std::holds_alternative<Frame>(event.body);
       asked_->hooks |= std::holds_alternative<Hook>(event.body);
       asked_->tid |= event.tid != 0;
+      asked_->process |= event.process != 0;
       asked_->cpu |= event.cpu >= 0;
       asked_->time_ns |= event.time_ns.has_value();
       // What is noted behind the last step has a number that no step has.
@@ -62,7 +63,7 @@ constexpr WordOf kSomeWords[] = {
     {"module", true, true, false},      {"symbol", true, true, false},
     {"tracepoint", false, true, false}, {"id", false, false, true},
     {"subhook", false, false, true}};
-constexpr std::string_view kCommonWords[] = {"tid", "cpu", "time_ns"};
+constexpr std::string_view kCommonWords[] = {"tid", "cpu", "time_ns", "pid", "process"};
 
 std::string kinds_text(bool steps, bool frames, bool hooks) {
   std::string out;
@@ -77,7 +78,10 @@ std::string kinds_text(bool steps, bool frames, bool hooks) {
 
 /// Of a word that none of the events has: nothing that compares it can be true.
 std::string word_hint(const std::string& word, const AskedEvents& asked) {
-  const bool told = word == "tid" ? asked.tid : word == "cpu" ? asked.cpu : asked.time_ns;
+  const bool told = word == "tid"   ? asked.tid
+                    : word == "cpu" ? asked.cpu
+                    : word == "pid" || word == "process" ? asked.process
+                                                         : asked.time_ns;
   if (std::ranges::find(kCommonWords, word) != std::end(kCommonWords))
     return told ? "" : fmt::format("; no event of this trace has a {}", word);
   const auto* const of = std::ranges::find(kSomeWords, word, &WordOf::word);

@@ -27,7 +27,7 @@ struct AskedEvents {
   std::vector<std::string> unplaced;  // modules, if --where asks for some
   std::vector<std::string> words;     // of --where, that not all events have
   bool frames = false, hooks = false;              // there are some
-  bool tid = false, cpu = false, time_ns = false;  // some event has it
+  bool tid = false, cpu = false, time_ns = false, process = false;  // some event has it
   uint64_t untold = 0;  // times that a step did not tell what it left in a register of --where
   uint64_t from = 0, to = UINT64_MAX;
   LostEvents lost;  // between these

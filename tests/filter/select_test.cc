@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "list_source.h"
+
 namespace tracewell::filter {
 namespace {
 
@@ -210,6 +212,42 @@ TEST(Select, EndsWhenNobodyWaits) {
     EXPECT_EQ(counter.read, has_where ? 10u : 40u);
     EXPECT_FALSE(*selected->next(batch));
   }
+}
+
+/// Pids are asked of processes as they are known by then, also of those that a change names.
+TEST(SelectProcesses, ByPidAndByNumber) {
+  Catalog catalog;
+  catalog.processes = {{.pid = 5}, {.pid = 6}};
+  const Process late = {.pid = 5};
+  std::vector<Event> events(8);
+  const uint32_t of[] = {1, 2, 0, 3, 3, 1, 3, 2};
+  for (size_t i = 0; i < events.size(); ++i) {
+    events[i].seq = i;
+    events[i].process = of[i];
+    events[i].body = Hook();
+  }
+  events[3].seq = 4;
+  events[3].tid = 9;
+  events[3].body = Change{.kind = Change::Kind::ProcessBegan, .process = &late};
+  events[6].body = Change{.kind = Change::Kind::ProcessEnded};
+  const auto chosen = [&](const char* where, uint64_t from = 0) {
+    Selection selection{from, UINT64_MAX, *Expression::parse(where, catalog)};
+    const auto source = select(std::make_unique<test::ListSource>(catalog, events, 3),
+                               std::move(selection));
+    std::string out;
+    Batch batch;
+    while (*source->next(batch))
+      for (const Event& event : batch.events()) {
+        out += is_only_known(event) ? "(known)" : std::string(kEventKinds[event.body.index()]);
+        out += std::to_string(event.seq) + " ";
+      }
+    return out;
+  };
+  EXPECT_EQ(chosen("pid == 5"), "hook0 change4 hook4 hook5 change6 ");
+  EXPECT_EQ(chosen("process == 1"), "hook0 (known)4 hook5 ");
+  EXPECT_EQ(chosen("kind == \"change\""), "change4 change6 ");
+  EXPECT_EQ(chosen("process == 3", 5), "(known)4 change6 ");
+  EXPECT_EQ(chosen("!pid"), "hook2 (known)4 ");
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ std::vector<std::string> StepsOnly::left_out() const {
   std::vector<std::string> out = said_;
   if (of_others_ != 0)
     out.push_back(fmt::format("{} {} of other processes than the first one, which the file does "
-                              "not say",
+                              "not say; --where 'process == N' chooses one",
                               counted(of_others_, "event"), of_others_ == 1 ? "is" : "are"));
   for (const Counted& one : counted_)
     out.push_back(fmt::format("{} {}", one.count, in_number(one.what, one.count)));
