@@ -37,6 +37,10 @@ class FrameStore {
   /// qTBuffer's stream: whole frames as in a trace file, without the terminator.
   virtual uint64_t stream_bytes() const = 0;
   virtual Result<std::vector<uint8_t>> read_stream(uint64_t offset, size_t size) = 0;
+  /// Has the memory of frames that TraceControl::reset() or empty_for() let go of gone back to the
+  /// system? Until then start() and set_buffer_size() would wait for it, and nobody look after
+  /// programs meanwhile. When it has, the target is woken.
+  virtual bool settled() { return true; }
 };
 
 /// Defining and running an experiment (manual, "Tracepoint Packets"). All of it is called between
@@ -47,6 +51,9 @@ class TraceControl {
   virtual ~TraceControl() = default;
   /// QTinit: no definitions, no variables but the builtin ones, an empty buffer, not running.
   virtual Status reset() = 0;
+  /// Before set_buffer_size(), with the same size: an error that it would be, and nothing changes;
+  /// or the frames go.
+  virtual Status empty_for(std::optional<uint64_t> bytes) = 0;
   /// A tracepoint with the same number and address again replaces the old one. While a trace runs
   /// it becomes live with the last packet of its series. What cannot be accepted (or inserted) is
   /// forgotten as a whole.
@@ -84,8 +91,8 @@ class TraceControl {
   /// process (exit, death, exec). Frames and status stay.
   virtual void on_event(const target::StopEvent& event) = 0;
   /// We are about to detach from the process, or to kill it: its run ends while its sites can still
-  /// be taken out.
-  virtual void let_go(target::Pid pid) = 0;
+  /// be taken out. `unwanted`: its debugger kills it, and does not want its frames.
+  virtual void let_go(target::Pid pid, bool unwanted = false) = 0;
   /// Takes in what was collected where nobody is told of it. Before each packet, and while threads
   /// run now and then. `stands`: no thread runs, so there is an end to it, and all of it is taken;
   /// else what there is time for.

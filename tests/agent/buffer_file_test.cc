@@ -71,7 +71,8 @@ TEST(BufferMemory, PagesAreAskedForAgainOnceItIsEmpty) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (taken() < 2 << 20 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   ASSERT_TRUE(memory.ready(1));
-  memory.clear();
+  memory.begin_clear(0);
+  memory.settle();
   const uint64_t empty = taken();
   ASSERT_LT(empty, 1u << 20);
   ASSERT_TRUE(memory.ready(1));
@@ -186,7 +187,7 @@ TEST(BufferFile, KeptFilesAreNoLongerInUse) {
     TraceBuffer buffer;
     ASSERT_TRUE(buffer.resize(100).ok());
     ASSERT_TRUE(buffer.move_into(file_at(path)).ok());
-    buffer.abandon();
+    buffer.memory().abandon();
   }
   EXPECT_TRUE(fs::exists(path));
   EXPECT_FALSE(is_in_use(path));
@@ -261,7 +262,7 @@ TEST(BufferFile, DescriptionsReplaceEachOther) {
   ASSERT_TRUE(buffer.move_into(file_at(path)).ok());
   for (size_t size : {0u, 5u, 9000u, 20000u, 3u, 20001u, 0u, 4096u}) {
     const std::string text(size, static_cast<char>('a' + size % 7));
-    ASSERT_TRUE(buffer.describe(as_bytes(text)).ok());
+    ASSERT_TRUE(buffer.memory().describe(as_bytes(text)).ok());
     const auto bytes = content(path);
     const ring::Header header = header_of(bytes);
     const ring::Text& at = header.texts[header.text_current];

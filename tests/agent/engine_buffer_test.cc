@@ -132,6 +132,37 @@ TEST_F(EngineBuffer, IsEmptiedByResetAndSize) {
   EXPECT_EQ(header().next, 1u);
 }
 
+/// Whoever lets go of the program, or ends the server, may want its frames. Who kills it does not.
+TEST_F(EngineBuffer, StaysWithFramesThatNobodyHasSeen) {
+  for (const bool unwanted : {false, true})
+    for (const bool seen : {false, true}) {
+      const std::string mine = scratch_path();
+      {
+        Engine one(world);
+        one.keep_buffer_in({.make = [&] { return BufferFile::create(mine); },
+                            .describe = describe,
+                            .notice = [this](std::string_view line) { said.emplace_back(line); }});
+        ASSERT_TRUE(one.define(*rsp::parse_qtdp_definition("1:1000:E:0:0")).ok());
+        ASSERT_TRUE(one.start(kPid).ok());
+        Hit hit(world, 0x1000);
+        one.on_hit(hit);
+        said.clear();
+        one.let_go(kPid, unwanted);
+        if (seen) {
+          ASSERT_TRUE(one.frames().frame(0).ok());
+        }
+        one.keep_unseen();
+      }
+      const bool stays = !unwanted && !seen;
+      EXPECT_EQ(fs::exists(mine), stays);
+      ASSERT_EQ(said.size(), stays ? 1u : 0u);
+      if (stays) {
+        EXPECT_TRUE(said[0].starts_with("1 frames that nobody")) << said[0];
+      }
+      fs::remove(mine);
+    }
+}
+
 TEST_F(EngineBuffer, IsMemoryWhereThereCanBeNoFile) {
   std::ofstream(path) << "taken";
   trace("R01");

@@ -213,6 +213,35 @@ def told_through_gdb(env):
     read("buffers", "--delete-all", env=env)
 
 
+def ends_before_its_program(env, work):
+    """Told to end, let go of its program, or left by a debugger: frames that nobody has looked at
+    stay, of a run that has ended and of one that has not."""
+    for stops in (False, True):
+        for leave in ("SIGTERM", "D", "connection"):
+            with on_port(STORM, 1000000, env=env, options=("--once",)) as server:
+                client = Client(server.remote)
+                begin(client, 5 << 20, True)
+                while int(status(client)["tframes"], 16) == 0:
+                    client.send("vCont;c")
+                    interrupted(client)
+                if stops:
+                    same(client.say("QTStop"), "OK", "QTStop")
+                frames = int(status(client)["tframes"], 16)
+                if leave == "SIGTERM":
+                    server.process.send_signal(signal.SIGTERM)
+                elif leave == "D":
+                    same(client.say("D"), "OK", "D")
+                else:
+                    client.socket.close()
+                server.ended()
+                said = server.said()
+            (one,) = json.loads(read("buffers", "--json", env=env))
+            same([one["in_use"], one["frames"]], [False, frames], f"what stays: {leave}, {stops}")
+            check(f"{frames} frames that nobody has looked at stay in {one['path']}" in said, said)
+            same(check_frames(one["path"], True), frames, "frames in it")
+            read("buffers", "--delete", one["name"], env=env)
+
+
 def killed_by_its_user(env):
     """Who kills the program does not want its frames."""
     with on_port(STORM, 1000000, env=env) as server:
@@ -324,6 +353,7 @@ def main():
         run.mkdir(mode=0o700)
         env = {**os.environ, "XDG_RUNTIME_DIR": str(run)}
         clean_ends(env, work)
+        ends_before_its_program(env, work)
         old_ones_go(env, work)
         told_through_gdb(env)
         own_file(env, work)

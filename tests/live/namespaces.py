@@ -118,7 +118,7 @@ def by_pads(place, env, *words):
             client.trace([hit])
             same(client.notes(), "tracepoint 1: a pad, about 0.1 us a hit", "how")
             buffer, = (one for one in json.loads(tracewell("buffers", "--json"))
-                       if one["program"] == str(place / "program"))
+                       if one["in_use"] and one["program"] == str(place / "program"))
             client.send("vCont;c")
             wait_until(lambda: client.stands_after(300), "frames")
             client.ask("QTStop")

@@ -20,6 +20,16 @@ namespace tracewell::agent {
 namespace {
 
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE
+constexpr uint64_t kGiveBackBytes = 16 << 20;   // of memory that goes back at a time: some 5 ms
+constexpr uint64_t kAtOnceBytes = kGiveBackBytes;  // so little goes where it is asked for
+
+/// statfs(2). The kernel writes nothing of them to a disk.
+bool is_in_memory(int fd) {
+  constexpr std::array<long, 2> kInMemory = {0x01021994, 0x858458f6};  // tmpfs, ramfs
+  struct statfs system {};
+  return ::fstatfs(fd, &system) != 0 ||
+         std::ranges::find(kInMemory, system.f_type) != kInMemory.end();
+}
 
 // The memory is reserved without being counted by the system, so that a large buffer costs nothing
 // until it is filled; hence a bound of our own.
@@ -71,9 +81,23 @@ Status allocate(int fd, uint64_t offset, uint64_t size) {
   return write_at(fd, offset, std::vector<uint8_t>(size));
 }
 
+/// Where it fails the file stays as it is.
+void set_length(int fd, uint64_t bytes) { (void)!ftruncate(fd, static_cast<off_t>(bytes)); }
+
+/// False: the file system has no call for it, or the call fails.
+bool punch(int fd, uint64_t offset, uint64_t size) {
+  constexpr int kMode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  int failed;
+  do {
+    failed = ::fallocate(fd, kMode, static_cast<off_t>(offset), static_cast<off_t>(size));
+  } while (failed != 0 && errno == EINTR);
+  return failed == 0;
+}
+
 }  // namespace
 
 BufferMemory::~BufferMemory() {
+  back_.stop();
   ahead_.stop();
   if (memory_ != nullptr) munmap(memory_, geometry_.end);
 }
@@ -99,13 +123,29 @@ Result<uint8_t*> BufferMemory::map(const ring::Geometry& geometry, const BufferF
   return static_cast<uint8_t*>(memory);
 }
 
-Status BufferMemory::create(uint64_t data_bytes) {
+Status BufferMemory::can_be(uint64_t data_bytes) {
   if (data_bytes > machine_memory_bytes())
     return {Errc::Limit,
             fmt::format("a trace buffer of {} bytes is more than this machine's memory",
                         data_bytes)};
   const ring::Geometry geometry = ring::geometry(data_bytes);
+  TW_ASSIGN_OR_RETURN(uint8_t * memory, map(geometry, nullptr));
+  munmap(memory, geometry.end);
+  return {};
+}
+
+Status BufferMemory::create(uint64_t data_bytes, uint64_t position) {
+  TW_RETURN_IF_ERROR(can_be(data_bytes));
+  const ring::Geometry geometry = ring::geometry(data_bytes);
   TW_ASSIGN_OR_RETURN(uint8_t * memory, map(geometry, file()));
+  if (memory_ != nullptr) begin_clear(position);
+  settle();
+  position_ = position;
+  // The place of the last text may be one of frames.
+  if (file_) {
+    set_length(file_->fd(), ring::kPage);
+    set_length(file_->fd(), geometry.end);
+  }
   adopt(memory, geometry);
   return {};
 }
@@ -113,40 +153,80 @@ Status BufferMemory::create(uint64_t data_bytes) {
 Status BufferMemory::move_into(BufferFile file) {
   if (memory_ == nullptr) geometry_ = ring::geometry(0);
   TW_ASSIGN_OR_RETURN(uint8_t * memory, map(geometry_, &file));
+  settle();
   file_ = std::move(file);
+  on_disk_ = !is_in_memory(file_->fd());
+  shapes_ready_ = data_ready_ = 0;
   adopt(memory, geometry_);
   return {};
 }
 
+/// What was there has gone.
 void BufferMemory::adopt(uint8_t* memory, const ring::Geometry& geometry) {
   ahead_.stop();
   if (memory_ != nullptr) munmap(memory_, geometry_.end);
   memory_ = memory;
   geometry_ = geometry;
-  clear();
+  begin_clear(position_);
 }
 
-void BufferMemory::clear() {
-  ahead_.stop();
+uint64_t BufferMemory::bytes_taken() const {
+  return shapes_ready_ + std::max(data_ready_, ahead_.made());
+}
+
+void BufferMemory::begin_clear(uint64_t position) {
+  settle();
+  position_ = position;
   if (memory_ == nullptr) return;
-  ring::Header& head = header();
-  ring::publish(head.begin, UINT64_MAX);  // nothing is there, whatever `end` says
+  ring::publish(header().begin, UINT64_MAX);  // nothing is there, whatever `end` says
   ring::write_barrier();
-  // Some bytes stay that the next frames will write over anyway; what counts is the memory.
-  if (!file_) {
-    madvise(memory_ + ring::kPage, geometry_.end - ring::kPage, MADV_DONTNEED);
-  } else {
-    // Where this fails the file stays as it is, and no page of it is touched unasked.
-    const int fd = file_->fd();
-    if (ftruncate(fd, ring::kPage) == 0) (void)!ftruncate(fd, static_cast<off_t>(geometry_.end));
-  }
-  shapes_ready_ = data_ready_ = file_ ? 0 : UINT64_MAX;
+  const uint64_t taken = bytes_taken();
+  shapes_ready_ = data_ready_ = 0;
   file_end_ = geometry_.end;
   refusal_.clear();
-  reset_header();
+  begin_header();
+  settled_ = false;
+  if (taken == 0) return settle();
+  const auto piece = [this, at = geometry_.end]() mutable { return give_back(at); };
+  if (on_disk_ || taken > kAtOnceBytes) back_.start(piece);
+  else PagesBack::run(piece);
+  if (back_.ended()) settle();
 }
 
-void BufferMemory::reset_header() {
+/// What stands before `at` is to go, one piece of it now. Is there more? Where it fails the file
+/// stays as it is, and no page of it is touched unasked.
+bool BufferMemory::give_back(uint64_t& at) {
+  if (at == geometry_.end) ahead_.stop();
+  if (at <= ring::kPage) return false;
+  const uint64_t from = std::max(ring::kPage, at - std::min(at, kGiveBackBytes));
+  if (!file_) {
+    madvise(memory_ + from, at - from, MADV_DONTNEED);
+  } else {
+    const int fd = file_->fd();
+    if (at == geometry_.end) set_length(fd, at);  // without texts
+    if (can_punch_) can_punch_ = punch(fd, from, at - from);
+    // Whoever reads the file meanwhile finds it cut.
+    if (!can_punch_) set_length(fd, from);
+    if (!can_punch_ && from == ring::kPage) set_length(fd, geometry_.end);
+  }
+  at = from;
+  return at > ring::kPage;
+}
+
+bool BufferMemory::settled() {
+  if (!settled_ && back_.ended()) settle();
+  return settled_;
+}
+
+void BufferMemory::settle() {
+  if (settled_) return;
+  back_.wait();
+  settled_ = true;
+  ring::publish(header().begin, position_);
+}
+
+/// All of it, but for `begin`.
+void BufferMemory::begin_header() {
   ring::Header& head = header();
   head.version = ring::kVersion;
   head.slot_bytes = sizeof(ring::FrameShape);
@@ -162,8 +242,7 @@ void BufferMemory::reset_header() {
   ring::publish(head.shapes, uint64_t{0});
   ring::publish(head.next, uint64_t{0});
   ring::publish(head.first, uint64_t{0});
-  ring::publish(head.end, uint64_t{0});
-  ring::publish(head.begin, uint64_t{0});
+  ring::publish(head.end, position_);
   ring::publish(head.lost, uint64_t{0});
   ring::write_barrier();
   std::memcpy(head.magic, ring::kMagic, sizeof head.magic);
@@ -178,16 +257,12 @@ void BufferMemory::set_machine(uint32_t register_block_bytes, Endian endian) {
 }
 
 uint64_t BufferMemory::bytes_to_come() const {
-  constexpr std::array<long, 2> kInMemory = {0x01021994, 0x858458f6};  // tmpfs, ramfs: statfs(2)
-  if (memory_ == nullptr) return 0;
-  struct statfs system {};
-  const bool on_disk = file_ && ::fstatfs(file_->fd(), &system) == 0 &&
-                       std::ranges::find(kInMemory, system.f_type) == kInMemory.end();
-  if (on_disk) return 0;
-  return geometry_.data_bytes - (file_ ? std::min(geometry_.data_bytes, data_ready_) : 0);
+  if (memory_ == nullptr || on_disk_) return 0;
+  return geometry_.data_bytes - std::min(geometry_.data_bytes, data_ready_);
 }
 
 void BufferMemory::make_ahead() {
+  settle();
   if (!file_ || memory_ == nullptr) return;
   const uint64_t room = geometry_.end - geometry_.data_offset;
   const auto make = [fd = file_->fd(), at = geometry_.data_offset, memory = memory_](
@@ -200,6 +275,7 @@ void BufferMemory::make_ahead() {
 }
 
 bool BufferMemory::make_ready(uint64_t data) {
+  settle();
   ahead_.advance(data);
   data_ready_ = std::max(data_ready_, std::min(ahead_.made(), data + kStepBytes));
   if (data <= data_ready_) return true;
@@ -207,6 +283,7 @@ bool BufferMemory::make_ready(uint64_t data) {
 }
 
 bool BufferMemory::add_shape(const ring::FrameShape& shape) {
+  settle();
   const uint64_t number = shape_count(), end = (number + 1) * sizeof shape;
   const uint64_t room = geometry_.data_offset - geometry_.table_offset;
   if (number == ring::Geometry::kShapes) {
@@ -235,6 +312,7 @@ bool BufferMemory::extend(uint64_t area, uint64_t area_bytes, uint64_t wanted, u
 }
 
 bool BufferMemory::reserve(uint64_t offset, uint64_t size) {
+  if (!file_) return true;
   if (Status status = allocate(file_->fd(), offset, size); !status) {
     refusal_ = fmt::format("trace buffer {}: {}", file_->path(), status.error().message);
     return false;
@@ -257,6 +335,7 @@ void BufferMemory::abandon() {
 
 Status BufferMemory::describe(Bytes text) {
   if (!file_) return {};
+  settle();
   ring::Header& head = header();
   const uint32_t other = 1 - head.text_current;
   ring::Text& to = head.texts[other];

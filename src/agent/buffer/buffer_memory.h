@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "agent/buffer/buffer_file.h"
 #include "agent/buffer/pages_ahead.h"
+#include "agent/buffer/pages_back.h"
 #include "base/bytes.h"
 #include "base/endian.h"
 #include "base/result.h"
@@ -27,11 +30,21 @@ class BufferMemory {
   BufferMemory& operator=(const BufferMemory&) = delete;
 
   /// Memory for that many bytes of frames, and nothing in it. On failure nothing changed.
-  Status create(uint64_t data_bytes);
+  /// `position`: see begin_clear().
+  Status create(uint64_t data_bytes, uint64_t position = 0);
+  /// Would create() fail? Changes nothing.
+  static Status can_be(uint64_t data_bytes);
   /// The same size again, in that file and in no other from now on.
   Status move_into(BufferFile file);
-  /// No frames, no description; memory goes back to the system.
-  void clear();
+  /// No frames, no description; memory begins to go back to the system, and the rest of it goes in
+  /// a thread. Positions in the ring of frames go on at `position`, which is where its memory
+  /// begins: who reads the file meanwhile finds that what it looks for has gone.
+  void begin_clear(uint64_t position);
+  /// Has all of it gone? Until then whatever needs memory waits for it.
+  bool settled();
+  void settle();
+  /// Told, in another thread, when it may be asked again whether it is settled().
+  void on_settled(std::function<void()> tell) { back_.on_end(std::move(tell)); }
   void set_machine(uint32_t register_block_bytes, Endian endian);
 
   /// May data bytes 0..data-1 be written to? Asks the system where it was not asked yet.
@@ -72,7 +85,9 @@ class BufferMemory {
  private:
   static Result<uint8_t*> map(const ring::Geometry& geometry, const BufferFile* file);
   void adopt(uint8_t* memory, const ring::Geometry& geometry);
-  void reset_header();
+  void begin_header();
+  uint64_t bytes_taken() const;
+  bool give_back(uint64_t& at);
   bool make_ready(uint64_t data);
   bool reserve(uint64_t offset, uint64_t size);
   static constexpr uint64_t kStepBytes = 1 << 20;
@@ -90,8 +105,12 @@ class BufferMemory {
   Endian endian_ = Endian::Little;
   int64_t server_ = 0;
   std::optional<BufferFile> file_;
-  PagesAhead ahead_;
+  bool on_disk_ = false;        // file_
+  bool settled_ = true, can_punch_ = true;
+  uint64_t position_ = 0;       // where the next frames begin, once it is settled
   std::string refusal_;
+  PagesAhead ahead_;
+  PagesBack back_;
 };
 
 }  // namespace tracewell::agent

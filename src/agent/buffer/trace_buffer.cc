@@ -30,11 +30,17 @@ bool matches(int64_t tracepoint, uint64_t pc, const rsp::FrameSelect& select) {
 
 }  // namespace
 
+/// Where a ring of that size begins anew, behind all that was ever written: who reads the file
+/// never takes new frames for old ones.
+uint64_t TraceBuffer::next_turn(uint64_t bytes) const {
+  return bytes == 0 ? end_.at : (end_.at + bytes - 1) / bytes * bytes;
+}
+
 Status TraceBuffer::resize(uint64_t bytes) {
-  TW_RETURN_IF_ERROR(memory_.create(bytes));
+  TW_RETURN_IF_ERROR(memory_.create(bytes, next_turn(bytes)));
   marks_max_ = bytes / sizeof(Entry) / kMarkFrames + 2;
   marks_ = std::make_unique_for_overwrite<Place[]>(marks_max_);  // untouched, it takes no memory
-  forget();
+  forget(next_turn(bytes));
   seen_ = 0;
   return {};
 }
@@ -42,17 +48,24 @@ Status TraceBuffer::resize(uint64_t bytes) {
 Status TraceBuffer::move_into(BufferFile file) {
   TW_CHECK(count() == 0);
   TW_RETURN_IF_ERROR(memory_.move_into(std::move(file)));
-  forget();
+  forget(base_);
   return {};
 }
 
-void TraceBuffer::clear() {
-  memory_.clear();
-  forget();
+void TraceBuffer::begin_clear() {
+  const uint64_t position = next_turn(size_bytes());
+  memory_.begin_clear(position);
+  forget(position);
 }
 
-void TraceBuffer::forget() {
+void TraceBuffer::clear() {
+  begin_clear();
+  memory_.settle();
+}
+
+void TraceBuffer::forget(uint64_t position) {
   begin_ = end_ = last_ = {};
+  base_ = begin_.at = end_.at = last_.at = position;
   shapes_near_ = {};
   shapes_.clear();
   ++generation_;
@@ -106,7 +119,7 @@ bool TraceBuffer::append(const FrameRecord& record, Bytes data) {
   if (entry.bytes > size_bytes()) return false;
   if (!circular_ && entry.bytes > free_bytes()) return false;
   const auto shape = shape_of(record);
-  refused_ = !shape || !memory_.ready(std::min(end_.at + entry.bytes, size_bytes()));
+  refused_ = !shape || !memory_.ready(std::min(end_.at - base_ + entry.bytes, size_bytes()));
   if (refused_) return false;
   make_free(entry.bytes);
 

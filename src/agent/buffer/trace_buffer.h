@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "agent/buffer/buffer_memory.h"
@@ -37,7 +38,10 @@ class TraceBuffer final : public FrameStore {
   /// Another size, and empty. Memory is taken as it is written to. Limit when there is more asked
   /// for than the machine has, and then nothing changes. 0 is a size that no frame fits.
   Status resize(uint64_t bytes);
-  /// No frames, nothing created; the memory goes back to the system.
+  /// No frames, nothing created. The memory begins to go back to the system.
+  void begin_clear();
+  bool settled() override { return memory_.settled(); }
+  /// Until it has.
   void clear();
   /// How blocks are encoded; before the first frame.
   void set_machine(uint32_t register_block_bytes, Endian endian);
@@ -46,16 +50,13 @@ class TraceBuffer final : public FrameStore {
   /// From now on in this file, which is empty as this is. On failure nothing changed.
   Status move_into(BufferFile file);
   const BufferFile* file() { return memory_.file(); }
-  /// For the file: see BufferMemory.
-  void set_server(int64_t pid) { memory_.set_server(pid); }
-  void abandon() { memory_.abandon(); }
-  void set_lost(uint64_t hits) { memory_.set_lost(hits); }
+  /// For what is not about frames: what the file says else, and how much memory there is. Its size,
+  /// its place and that it is emptied are for the functions here.
+  BufferMemory& memory() { return memory_; }
   /// Its file stays when we end if there are frames in it that have come since anybody looked at
   /// one; returns whether it is so.
   bool keep_unseen();
   bool has_unseen();
-  /// What readers of the file shall know of the frames.
-  Status describe(Bytes text) { return memory_.describe(text); }
 
   /// Adds a frame; `data` are its blocks. A circular buffer drops its oldest frames to make room.
   /// false = it does not fit (or, refusal(): there is no memory), and nothing changed.
@@ -78,8 +79,6 @@ class TraceBuffer final : public FrameStore {
 
   bool circular() const { return circular_; }
   uint64_t size_bytes() const { return memory_.data_bytes(); }
-  uint64_t bytes_to_come() const { return memory_.bytes_to_come(); }  // see BufferMemory
-  void make_ahead() { memory_.make_ahead(); }                         // likewise
   uint64_t free_bytes() const { return size_bytes() - (end_.at - begin_.at); }
   uint64_t created() const { return end_.number; }
   /// Of a frame that is there.
@@ -105,7 +104,8 @@ class TraceBuffer final : public FrameStore {
   /// Where frames will be soon is fetched before that, by so much.
   static constexpr uint64_t kAheadBytes = 2048;
   static constexpr uint64_t kMarkFrames = 128, kManyFrames = 64 * kMarkFrames;
-  void forget();
+  void forget(uint64_t position);
+  uint64_t next_turn(uint64_t bytes) const;
   void add(uint32_t bytes, uint64_t stream_bytes);
   void make_free(uint64_t bytes) {
     if (free_bytes() < bytes) drop_until(bytes);
@@ -130,6 +130,7 @@ class TraceBuffer final : public FrameStore {
 
   BufferMemory memory_;
   Place begin_{}, end_{};  // of the oldest frame that is kept, and of the next
+  uint64_t base_ = 0;      // where the first frame of all was, in all that was ever written
   uint64_t seen_ = 0;      // the next one's number, when somebody looked at a frame
   std::unique_ptr<Place[]> marks_;  // of each kMarkFrames-th frame that is there
   uint64_t marks_max_ = 0;
@@ -150,7 +151,8 @@ class TraceBuffer final : public FrameStore {
 inline std::span<uint8_t> TraceBuffer::room_for(size_t blocks_bytes) {
   const uint64_t bytes = (sizeof(Entry) + blocks_bytes + 3) / 4 * 4, size = size_bytes();
   if (bytes > size || (!circular_ && bytes > free_bytes())) return {};
-  if (end_.offset + bytes > size || !memory_.ready(std::min(end_.at + bytes, size))) return {};
+  if (end_.offset + bytes > size || !memory_.ready(std::min(end_.at - base_ + bytes, size)))
+    return {};
   make_free(bytes);
   uint8_t* const to = memory_.data() + end_.offset;
   prefetch_for_store(to + kAheadBytes);

@@ -31,10 +31,8 @@ std::string text_of_end(const target::StopEvent& event) {
   }
 }
 
-}  // namespace
-
 /// Whoever sets the machine's clock does not change how far apart times are.
-Engine::Clock Engine::system_clock() {
+Engine::Clock system_clock() {
   const auto read = [](clockid_t id) {
     timespec now{};
     clock_gettime(id, &now);
@@ -44,11 +42,14 @@ Engine::Clock Engine::system_clock() {
   return [=] { return read(CLOCK_MONOTONIC) + offset; };
 }
 
+}  // namespace
+
 Engine::Engine(target::Target& target, Clock clock)
     : target_(target), own_clock_(!clock), clock_(own_clock_ ? system_clock() : std::move(clock)) {
   TW_CHECK(target_.trace_sites() != nullptr);
   target_.trace_sites()->set_handler(this);
   best_effort(buffer_.resize(TraceBuffer::kBytesDefault), "else its size is 0, as is reported");
+  buffer_.memory().on_settled([&target] { target.wake(); });
 }
 
 Engine::~Engine() {
@@ -64,7 +65,7 @@ Status Engine::reset() {
   kept_bytes_ = 0;
   read_only_.clear();
   variables_.reset();
-  buffer_.clear();
+  buffer_.begin_clear();
   publish();
   return {};
 }
@@ -109,6 +110,14 @@ void Engine::set_disconnected(bool disconnected) {
   publish();
 }
 
+Status Engine::empty_for(std::optional<uint64_t> bytes) {
+  if (running_)
+    return {Errc::InvalidArgument, "the trace buffer's size cannot change while a trace runs"};
+  TW_RETURN_IF_ERROR(BufferMemory::can_be(bytes.value_or(TraceBuffer::kBytesDefault)));
+  buffer_.begin_clear();
+  return {};
+}
+
 Status Engine::set_buffer_size(std::optional<uint64_t> bytes) {
   if (running_)
     return {Errc::InvalidArgument, "the trace buffer's size cannot change while a trace runs"};
@@ -127,8 +136,9 @@ void Engine::set_note(std::string_view type, std::string text) {
 Status Engine::start(target::Pid pid) {
   if (running_) return {Errc::InvalidArgument, "a trace runs already"};
   pid_ = pid;
-  replaced_ = let_go_ = false;
+  replaced_ = let_go_ = unwanted_ = false;
   if (own_clock_) clock_ = system_clock();
+  buffer_.memory().settle();
   settle_buffer();
   TW_RETURN_IF_ERROR(look_at_memory());
   capture_machine();
@@ -139,7 +149,7 @@ Status Engine::start(target::Pid pid) {
     fit_masks(point.plan);
   }
   fast_lost_ = {};
-  buffer_.set_lost(0);
+  buffer_.memory().set_lost(0);
   begin_fast();
   // A debugger of several does not say which one a tracepoint was meant for.
   if (target_.processes().size() > 1)
@@ -227,19 +237,21 @@ void Engine::on_event(const target::StopEvent& event) {
   program_ended_ = program_ended_ || (ours && event.kind != Kind::Exec);
   if (!ours) return;
   const bool ran = running_;
-  let_go(pid_);
+  let_go(pid_, false);
   if (ran && stop_ == Stop::Unknown && !replaced_) end_text_ = text_of_end(event);
   if (ran) publish();
-  if (program_ended_ && home_.is_unread_at_end && buffer_.has_unseen()) tell_unseen();
 }
 
-void Engine::let_go(target::Pid pid) {
+void Engine::let_go(target::Pid pid, bool unwanted) {
   if (pid != pid_) return;
   let_go_ = true;
-  if (!running_) return;
-  catch_up(false);
-  end_if_due();
+  unwanted_ = unwanted_ || unwanted;
+  if (running_) {
+    catch_up(false);
+    end_if_due();
+  }
   if (running_) end_run(Stop::Unknown);
+  if (!unwanted && !replaced_ && home_.is_unread_at_end && buffer_.has_unseen()) tell_unseen();
 }
 
 void Engine::end_run(Stop reason, uint32_t tracepoint) {

@@ -37,7 +37,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   ~Engine() override;
   /// Before the first run. Without one the buffer is memory of this process.
   void keep_buffer_in(BufferHome home) { home_ = std::move(home); }
-  /// The server ends: the frames of a program whose end took GDB's connection stay in their file.
+  /// The server ends: frames that nobody has looked at stay in their file.
   void keep_unseen(), abandon();
 
   // Trace
@@ -66,12 +66,13 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Status start(target::Pid pid) override;
   std::vector<std::string> remarks() override, describe_points() const override;
   Status set_circular(bool circular) override;
+  Status empty_for(std::optional<uint64_t> bytes) override;
   Status set_buffer_size(std::optional<uint64_t> bytes) override;
   void set_disconnected(bool disconnected) override;
   void set_note(std::string_view type, std::string text) override;
   void client_lost() override;
   void on_event(const target::StopEvent& event) override;
-  void let_go(target::Pid pid) override;
+  void let_go(target::Pid pid, bool unwanted) override;
   void catch_up(bool stands) override;
   void use_fast(FastUse use) { use_fast_ = use; }
   // HitHandler
@@ -92,7 +93,6 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Catalog catalog();
 
  private:
-  static Clock system_clock();
   /// What runs at a hit, and what came of it. points_[i] belongs to definitions_[i].
   struct Point {
     CollectPlan plan;
@@ -118,8 +118,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   Status append_actions(const rsp::QtdpActions& actions, TracepointDef& to, CollectPlan& plan);
   Status put(Opened tracepoint), insert_while_running(Opened& tracepoint);
   void enter(Opened tracepoint);
-  Status settle();
-  Status room_for(uint64_t bytes) const;
+  Status settle(), room_for(uint64_t bytes) const;
   void drop(uint32_t number, uint64_t address), withdraw(uint32_t number, uint64_t address);
   // engine.cc
   Status insert_sites(), insert_site(uint64_t address);
@@ -139,17 +138,15 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::string notes() const;
   HitLosses losses() const;
   // engine_markers.cc
-  Status look_at_markers();
+  Status look_at_markers(), look_at_memory();
   Status look_at_marker(const TracepointDef& definition, CollectPlan& plan) const;
   void want_probe(const CollectPlan& plan, bool want);
   // engine_catalog.cc
   void capture_machine(), capture_modules();
   Catalog known_catalog() const;
   // engine_buffer.cc
-  void fit_masks(CollectPlan& plan) const;
   void settle_buffer(), publish(), publish_soon(), tell_unseen();
-  Status look_at_memory();
-  void tell(std::string_view text) const;
+  void fit_masks(CollectPlan& plan) const, tell(std::string_view text) const;
   // engine_hit.cc
   void hit_point(size_t index, target::HitContext& hit);
   void step_job(Job& job, target::HitContext& hit);
@@ -188,6 +185,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::string user_name_, notes_, stop_note_, error_text_, end_text_, told_unseen_, handlers_;
 
   bool running_ = false, program_ended_ = false, let_go_ = false, replaced_ = false;  // (by exec)
+  bool unwanted_ = false;  // its frames: see let_go()
   target::Pid pid_ = 0;
   RunStatus::Stop stop_ = RunStatus::Stop::NotRun;
   uint32_t stop_tracepoint_ = 0;

@@ -23,7 +23,7 @@ Status Engine::look_at_memory() {
   rings_bytes_ = UINT64_MAX;
   if (target_.facts() == nullptr) return {};
   const target::MemoryRoom room = target_.facts()->memory_room(0);
-  const uint64_t wanted = buffer_.bytes_to_come() + kSpare;
+  const uint64_t wanted = buffer_.memory().bytes_to_come() + kSpare;
   if (room.bytes < wanted)
     return {Errc::Limit,
             fmt::format("a trace buffer of {} MiB does not fit: this server may use {} MiB more, "
@@ -39,7 +39,7 @@ Status Engine::look_at_memory() {
 void Engine::settle_buffer() {
   if (!home_.make) return;
   auto file = std::exchange(home_.make, nullptr)();
-  buffer_.set_server(home_.server_pid);
+  buffer_.memory().set_server(home_.server_pid);
   const Status status =
       file ? buffer_.move_into(*std::move(file)) : Status(std::move(file).error());
   if (status) tell("Trace buffer: " + buffer_.file()->path());
@@ -47,13 +47,13 @@ void Engine::settle_buffer() {
 }
 
 void Engine::keep_unseen() {
-  if (program_ended_ && buffer_.keep_unseen()) tell_unseen();
+  if (!unwanted_ && buffer_.keep_unseen()) tell_unseen();
 }
 
 /// The server that its user sees was killed: its file stays.
 void Engine::abandon() {
   if (buffer_.has_unseen()) tell_unseen();
-  buffer_.abandon();
+  buffer_.memory().abandon();
 }
 
 void Engine::tell_unseen() {
@@ -74,9 +74,10 @@ void Engine::publish_soon() {
 }
 
 void Engine::publish() {
-  unpublished_ = false;
+  unpublished_ = !buffer_.settled();
+  if (unpublished_) return;
   if (buffer_.file() == nullptr || !home_.describe) return;
-  if (Status status = buffer_.describe(home_.describe(known_catalog())); !status)
+  if (Status status = buffer_.memory().describe(home_.describe(known_catalog())); !status)
     tell(status.error().text());
 }
 

@@ -96,7 +96,7 @@ void Engine::take_effect() {
     }
     want_probes();
   });
-  buffer_.make_ahead();  // not before: whoever maps memory waits for who fills it
+  buffer_.memory().make_ahead();  // not before: whoever maps memory waits for who fills it
 }
 
 void Engine::remark(std::string text) {
@@ -199,7 +199,7 @@ void Engine::take_fast(FastTrace::Share share) {
   if (!fast_) return;
   FastTaker taker(*this);
   fast_->take(taker, share);
-  buffer_.set_lost(losses().all());
+  buffer_.memory().set_lost(losses().all());
 }
 
 void Engine::on_thread(const target::FastSites::ThreadBase& thread) {
@@ -218,7 +218,7 @@ void Engine::end_fast() {
   fast_->close(taker);
   fast_lost_ += fast_->losses();
   handlers_ = fast_->text_of_handlers();
-  buffer_.set_lost(fast_lost_.all());
+  buffer_.memory().set_lost(fast_lost_.all());
   drop_fast();
 }
 
@@ -298,6 +298,7 @@ void Engine::on_failed_load() {
 }
 
 void Engine::catch_up(bool stands) {
+  if (unpublished_ && !running_) publish();
   if (!running_) return;
   take_fast(stands ? FastTrace::Share::All : FastTrace::Share::Most);
   end_if_due();

@@ -8,7 +8,12 @@ void on_QTBuffer_size(Session& session, std::string_view body, Reply& reply) {
   const auto size = parse_hex(body);
   if (!size && body != "-1")
     return reply.error({Errc::InvalidArgument, "expected a size in hexadecimal, or -1", {}});
-  Status status = session.trace->control()->set_buffer_size(size);
+  TraceControl& control = *session.trace->control();
+  FrameStore& frames = session.trace->frames();
+  if (!frames.settled()) return reply.later();
+  Status status = control.empty_for(size);
+  if (!frames.settled()) return reply.later();  // and then it is empty
+  if (status) status = control.set_buffer_size(size);
   if (status) session.selected_frame.reset();
   reply.status(status);
 }

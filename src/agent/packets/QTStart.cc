@@ -9,8 +9,9 @@ void on_QTStart(Session& session, std::string_view, Reply& reply) {
   const auto pid = pid_to_trace(session);
   if (!pid) return reply.error({Errc::Target, "there is no process to trace", {}});
   if (const Status known = session.knows_program(*pid); !known) return reply.error(known.error());
-  session.selected_frame.reset();
   TraceControl& control = *session.trace->control();
+  if (!session.trace->frames().settled()) return reply.later();
+  session.selected_frame.reset();
   reply.status(control.start(*pid));
   // GDB shows such output while it waits for this reply.
   session.console_remarks();

@@ -31,11 +31,14 @@ class Reply {
   /// The packet has no reply now (vCont: the stop reply comes later).
   void none() { silent_ = true; }
   bool silent() const { return silent_; }
+  /// FrameStore::settled() is not yet: the packet is obeyed anew once it is. Nothing has been said.
+  void later() { later_ = true; }
+  bool is_later() const { return later_; }
   const std::string& str() const { return out_; }
 
  private:
   std::string out_;
-  bool silent_ = false;
+  bool silent_ = false, later_ = false;
 };
 
 }  // namespace tracewell::agent

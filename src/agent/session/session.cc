@@ -64,6 +64,13 @@ void Session::feed(Bytes bytes) {
 
 bool Session::proceed() {
   while (!finished_ && output_.size() < kOutputBytesMax) {
+    if (postponed) {
+      if (!trace->frames().settled()) break;
+      const std::string packet = *std::exchange(postponed, std::nullopt);
+      handle(packet);
+      drain_waiting();
+      continue;
+    }
     auto item = inbox_.next();
     if (!item) break;
     on_item(*item);
@@ -147,6 +154,10 @@ void Session::handle(std::string_view packet) {
   const PacketEntry* entry = find_packet(packet);
   if (entry && available(*this, entry->needs) && !disabled(entry->name))
     entry->handler(*this, packet.substr(entry->name.size()), reply);
+  if (reply.is_later()) {
+    postponed = packet;
+    return;
+  }
   if (!reply.silent()) send(reply.str());
   if (no_ack_next_) {
     no_ack_ = true;
@@ -166,7 +177,7 @@ void Session::notify(std::string_view payload) {
 }
 
 void Session::drain_waiting() {
-  while (!waiting_.empty() && !running_ && !finished_) {
+  while (!waiting_.empty() && !running_ && !finished_ && !postponed) {
     std::string packet = std::move(waiting_.front());
     waiting_.pop_front();
     handle(packet);

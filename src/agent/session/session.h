@@ -103,6 +103,8 @@ class Session {
   target::Pid files_of = 0;       // whose view packets mean (vFile:setfs); 0 = ours, and theirs
   size_t thread_list_at = 0;  // how far qsThreadInfo is
   NonStopState non_stop;
+  /// Obeyed once frames().settled(), which proceed() asks. Until then nothing is to be fed.
+  std::optional<std::string> postponed;
 
   /// The thread that register packets are about: the one that the debugger chose. When it is gone:
   /// another of its process (non-stop: none). When none was chosen: the one that stopped last, then
@@ -163,8 +165,7 @@ class Session {
   bool disabled(std::string_view name) const;
 
  private:
-  void begin();
-  void end_doubt();
+  void begin(), end_doubt();
   void on_item(const rsp::Item& item);
   void on_packet(std::string packet);
   void on_interrupt();
@@ -177,10 +178,7 @@ class Session {
   target::StopEvent stop_of(const target::ThreadInfo& thread) const;
   bool absorb(const target::StopEvent& event);
   target::StopEvent without_cut_steps(const target::StopEvent& event);
-  void drain_waiting();
-  void settle_selection();
-  void ask_for_nothing();
-  void remove_breakpoints();
+  void drain_waiting(), settle_selection(), ask_for_nothing(), remove_breakpoints();
   Status set_one_breakpoint(target::Pid pid, const rsp::BreakpointRequest& request);
   void inherit_breakpoints(const target::StopEvent& event);
 

@@ -18,8 +18,8 @@ void forget_process(Session& session, target::Pid pid) {
   if (session.last_stop && session.last_stop->pid == pid) session.last_stop.reset();
 }
 
-void end_trace(Session& session, target::Pid pid) {
-  if (session.trace && session.trace->control()) session.trace->control()->let_go(pid);
+void end_trace(Session& session, target::Pid pid, bool unwanted) {
+  if (session.trace && session.trace->control()) session.trace->control()->let_go(pid, unwanted);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ Result<target::StopEvent> launch(Session& session) {
 
 Status kill_one(Session& session, target::Pid pid) {
   session.notice(fmt::format("Killing process(es): {}", pid));
-  end_trace(session, pid);
+  end_trace(session, pid, true);
   auto status = session.target.process_control()->kill(pid);
   forget_process(session, pid);
   return status;
@@ -64,7 +64,7 @@ void kill_all(Session& session) {
 
 Status detach_one(Session& session, target::Pid pid) {
   session.notice(fmt::format("Detaching from process {}", pid));
-  end_trace(session, pid);
+  end_trace(session, pid, false);
   auto status = session.target.process_control()->detach(pid);
   forget_process(session, pid);
   return status;

@@ -1,5 +1,7 @@
 #include "server/live/loop.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "rsp/signals.h"
@@ -15,6 +17,8 @@ namespace {
 /// Nobody looks after programs meanwhile: where there are any, the first is for both.
 constexpr int kLastWordMs = 2000, kLastWordsMs = 10'000;
 constexpr std::chrono::milliseconds kLooksAfterEach(20);
+/// Of a trace that is not settled.
+constexpr int kAsksAgainMs = 10;
 
 bool is_end(const StopEvent& event) {
   return event.kind == StopEvent::Kind::Exited || event.kind == StopEvent::Kind::Signalled;
@@ -61,10 +65,13 @@ void ServerLoop::wait_without_debugger() {
   else wait_for_link();
 }
 
-/// While no program runs, nobody waits for the target.
-void ServerLoop::wait_for_link() {
+/// While no program runs, nobody waits for the target. -1: as long as it takes.
+void ServerLoop::wait_for_link(int most_ms) {
   target::Processes* const processes = target_.process_control();
-  link_.wait(processes != nullptr ? processes->look_after() : -1);
+  const int again_ms = processes != nullptr ? processes->look_after() : -1;
+  // As numbers without a sign, -1 is the largest.
+  link_.wait(static_cast<int>(
+      std::min(static_cast<unsigned>(again_ms), static_cast<unsigned>(most_ms))));
 }
 
 /// Ends early when the link has something new.
@@ -167,7 +174,9 @@ void ServerLoop::meet(agent::Session& session) {
 /// What has come, and the answers. Who does not take them is not asked what else there is; whatever
 /// the program does goes on. False: that was the last of it.
 bool ServerLoop::talk(agent::Session& session) {
-  if (link_.has_room()) {
+  if (session.postponed) {
+    if (keep_waiting_.is_time() && link_.is_sent() && !link_.send("+")) return false;
+  } else if (link_.has_room()) {
     if (const std::string input = link_.take_input(); !input.empty()) {
       keep_waiting_.begin_anew();
       feed(session, input);
@@ -194,7 +203,7 @@ void ServerLoop::converse(agent::Session& session) {
       continue;
     }
     if (!session.running()) {
-      wait_for_link();
+      wait_for_link(session.postponed ? kAsksAgainMs : -1);
       continue;
     }
     auto event = wait_watched();

@@ -64,7 +64,7 @@ class ServerLoop {
   bool stays(const agent::Session& session) const;
   /// Was there a run that was told to do without a debugger? That it met nothing is news, too.
   bool traced_alone() const;
-  void wait_for_link();
+  void wait_for_link(int most_ms = -1);
   Result<std::optional<target::StopEvent>> wait_watched();
   void give_up(const Error& error);
   void wait_without_debugger();
