@@ -4,6 +4,7 @@ killed meanwhile.
 
 import contextlib
 import os
+import random
 import re
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from .common import ANSWER_SECONDS, Finding, demand, end, settle, status
 from .debugger import Ended, Gdb, Refused, Server, Silent
 from .groups import make_group
 from .looks import Before, look_at_family, look_for_strangers
+from .reader import Frames, Reader
 from .services import Postgres, Session
 
 DEATH_SECONDS = 1  # until a parent knows that its child was killed
@@ -23,6 +25,7 @@ ANYWHERE_SECONDS = 3  # from the beginning of an event: when somebody is killed 
 CHECKED_BYTES = 2 << 20  # a buffer that was left behind is read when it is no larger
 SAVED_FRAMES = 3000  # and so many are saved at most
 ACTIONS = ("collect $regs", "collect $rdi, $rip", "collect *(long *) $rdi@2", "collect $rsp, $rdx")
+ANEW_SECONDS = 0.5  # at most, until a run begins anew
 VICTIMS = ("nobody",) * 5 + ("gdb", "gdb", "server", "server", "service", "service", "tracer",
                              "ended server")
 SERVER_LIMIT = 64 << 20
@@ -76,6 +79,20 @@ class Event:
         self.trouble = None
         self.gdbs = []
         self.server = None
+        self.choose_parties(random.Random(f"{soak.seed}/{number}/parties"))
+
+    def choose_parties(self, rng):
+        """Who else takes part. These are random numbers of their own: those of before stay."""
+        self.reads = self.wants("reader", rng, 0.5)
+        self.reader_rng = random.Random(rng.random())
+        self.reader = None
+        self.moments = [ANEW_SECONDS * rng.random() for _ in range(rng.choice((0, 1, 3)))]
+        if self.disconnects:
+            self.moments = []
+        self.stops_first = rng.random() < 0.7
+
+    def wants(self, party, rng, often):
+        return rng.random() < (1 if party in self.soak.parties else often)
 
     def __str__(self):
         parts = [self.service.name + (" (its first process)" if self.forks else ""),
@@ -83,7 +100,9 @@ class Event:
                  "traps" if self.traps else "pads", f"{self.megabytes} MB"]
         for words, is_so in (("circular", self.circular), ("steps", self.steps),
                              ("disconnects", self.disconnects), ("exact", self.quiet),
-                             ("server with a memory limit", self.limited)):
+                             ("server with a memory limit", self.limited),
+                             ("read meanwhile", self.reads),
+                             (f"begun anew {len(self.moments)} times", self.moments)):
             parts += [words] if is_so else []
         if self.victim != "nobody":
             parts.append(f"kill: {self.victim}" + (f" after {self.moment:.1f} s" if self.anywhere
@@ -106,6 +125,7 @@ class Event:
         settle(self.victim_is_there, f"{self.victim} is not there")
         if self.victim == "service":
             self.service.down = True
+            self.may_end()
             self.struck.set()
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -113,6 +133,8 @@ class Event:
                    "parent is not told", DEATH_SECONDS)
             return
         number = signal.SIGTERM if self.victim == "ended server" else signal.SIGKILL
+        if self.victim != "server":
+            self.may_end()
         doomed = {"gdb": lambda: self.gdbs[-1].pid, "tracer": lambda: int(
             status(self.pid, "TracerPid"))}.get(self.victim, lambda: self.server.pid)()
         demand(doomed, f"process {self.pid} has no tracer while it is traced")
@@ -132,7 +154,16 @@ class Event:
         options.append("--attach-running" if self.running else "--attach")
         self.server = Server(self.soak.binary, self.soak.work, self.pid, options,
                              self.soak.environment, group)
-        return self.server.wait_for_port()
+        port = self.server.wait_for_port()
+        if self.reads:
+            self.reader = Reader(self.soak, self.reader_rng,
+                                 self.soak.files.folder / f"{self.server.pid}.twb", self.frames())
+        return port
+
+    def frames(self):
+        """What those in the buffer may look like."""
+        points = {number: actions for number, (_, actions) in enumerate(self.points, 1)}
+        return Frames(self.pid, points, self.steps, not self.forks)
 
     def debugger(self):
         """One that has read the program's symbols, and is not connected yet."""
@@ -184,6 +215,7 @@ class Event:
             # Nothing else may be wrong.
             demand(self.limited and "does not fit" in str(error), f"tstart: {error}")
             self.soak.count("refused for want of memory")
+            self.may_end()
             gdb.say("detach")
             return None, port
         if self.disconnects:
@@ -211,11 +243,21 @@ class Event:
         text = gdb.say("tstatus")
         hits = hits_of(gdb.say("info tracepoints"))
         kept, created = counted(text)
+        self.compare_buffer(kept, created)
         self.look_at_frames(gdb, kept)
+        self.may_end()
         gdb.say("detach")
         demand(len(hits) == len(self.points), f"{len(hits)} tracepoints instead of "
                f"{len(self.points)}")
         full = full or "buffer was full" in text
+        return full, hits[0], self.compare_frames(full, hits, kept, created)
+
+    def compare_buffer(self, kept, created):
+        if self.reader:
+            self.reader.compare(kept, created)
+
+    def compare_frames(self, full, hits, kept, created):
+        """Of a run that is over. Returns how many hits were lost, as it was told."""
         lost = 0
         if self.steps or full:
             demand(created >= sum(hits) - len(hits) * full, f"{created} frames of {hits} hits")
@@ -224,7 +266,25 @@ class Event:
         demand(kept <= created, f"{kept} frames kept of {created}")
         self.soak.count("hits", sum(hits))
         self.soak.count("frames kept", kept)
-        return full, hits[0], lost
+        return lost
+
+    def may_end(self):
+        """The server, in order: it removes its file."""
+        if self.reader:
+            self.reader.may_be_gone = True
+
+    def begin_anew(self, gdb):
+        """Another run, with what is defined: the buffer is emptied."""
+        if not self.running:
+            self.watch.begin_stand()
+            gdb.interrupt()
+        if self.stops_first and "Trace is running" in gdb.say("tstatus"):
+            gdb.say("tstop")
+        gdb.say("tstart")
+        if not self.running:
+            gdb.go_on()
+        self.soak.longest("stand_anew", self.watch.end_stand())
+        self.soak.count("runs begun anew")
 
     def lost(self, count):
         """Hits that are frames only in the number of those created. A tracer that gets no processor
@@ -262,6 +322,12 @@ class Event:
             began = self.count()[1]
         if not gdb:
             return
+        for moment in self.moments:
+            time.sleep(moment)
+            with self.calm():
+                first = self.count()[0]
+                self.begin_anew(gdb)
+                began = self.count()[1]
         self.dwell()
         with self.calm():
             ending = self.count()[0]
@@ -339,6 +405,7 @@ class Event:
 
     def close(self, group):
         """Ends what is there still; the service has to go on alone then."""
+        self.may_end()
         try:
             if self.connected and not self.disconnects and self.victim != "service":
                 self.gdbs[-1].close()
@@ -360,6 +427,8 @@ class Event:
             self.watch.end_stand()
             if group:
                 group.remove()
+            if self.reader:
+                self.reader.stop()
 
     def look(self, before):
         service = self.service
