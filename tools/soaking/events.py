@@ -15,6 +15,7 @@ from .common import ANSWER_SECONDS, Finding, demand, end, settle, status
 from .debugger import Ended, Gdb, Refused, Server, Silent
 from .groups import make_group
 from .looks import Before, look_at_family, look_for_strangers
+from .no_folder import NoFolder
 from .reader import Frames, Reader
 from .services import Postgres, Session
 
@@ -83,7 +84,10 @@ class Event:
 
     def choose_parties(self, rng):
         """Who else takes part. These are random numbers of their own: those of before stay."""
-        self.reads = self.wants("reader", rng, 0.5)
+        self.no_folder = None
+        if self.wants("no-folder", rng, 0.2):
+            self.no_folder = NoFolder(self.soak.work, rng)
+        self.reads = not self.no_folder and self.wants("reader", rng, 0.5)
         self.reader_rng = random.Random(rng.random())
         self.reader = None
         self.moments = [ANEW_SECONDS * rng.random() for _ in range(rng.choice((0, 1, 3)))]
@@ -102,6 +106,7 @@ class Event:
                              ("disconnects", self.disconnects), ("exact", self.quiet),
                              ("server with a memory limit", self.limited),
                              ("read meanwhile", self.reads),
+                             (f"without a folder ({self.no_folder})", self.no_folder),
                              (f"begun anew {len(self.moments)} times", self.moments)):
             parts += [words] if is_so else []
         if self.victim != "nobody":
@@ -152,8 +157,11 @@ class Event:
         options = [] if self.disconnects else ["--once"]
         options += ["--fast-tracepoints", "none"] if self.traps else []
         options.append("--attach-running" if self.running else "--attach")
-        self.server = Server(self.soak.binary, self.soak.work, self.pid, options,
-                             self.soak.environment, group)
+        environment = self.soak.environment
+        if self.no_folder:
+            environment = {**environment, "XDG_RUNTIME_DIR": self.no_folder.path}
+        self.server = Server(self.soak.binary, self.soak.work, self.pid, options, environment,
+                             group)
         port = self.server.wait_for_port()
         if self.reads:
             self.reader = Reader(self.soak, self.reader_rng,
@@ -255,6 +263,8 @@ class Event:
     def compare_buffer(self, kept, created):
         if self.reader:
             self.reader.compare(kept, created)
+        if self.no_folder:
+            self.no_folder.look_at_run(self.server)
 
     def compare_frames(self, full, hits, kept, created):
         """Of a run that is over. Returns how many hits were lost, as it was told."""
@@ -468,6 +478,9 @@ class Event:
         news = files.names() - self.left_before
         if self.victim == "nobody":
             demand(not news, f"a run that was ended properly leaves {', '.join(news)}")
+        if self.no_folder:
+            demand(not news, f"a server without a folder leaves {', '.join(news)}")
+            self.no_folder.look(self.server)
         for one in news:
             self.soak.count("buffers left")
             path = files.folder / one
