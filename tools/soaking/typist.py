@@ -13,6 +13,7 @@ from .debugger import Ended, Refused, Silent
 
 ANSWER_SECONDS = 60
 PIECE_PAUSE = 0.002
+ANSWER = re.compile(r"\$(?!O(?!K))")  # what else begins with an O is printed
 
 
 def expanded(text):
@@ -96,7 +97,7 @@ class Typist:
                 continue
             self.log.append(f"< {item[:200]!r}")
             text = item[1:]
-            if item.startswith("$") and not re.match(r"O(?!K)", text):
+            if ANSWER.match(item):
                 break
         # Each was acknowledged once, ahead of its answer.
         demand(self.sent or self.acknowledged == self.to_acknowledge, f"{self.acknowledged} "
@@ -115,7 +116,7 @@ class Typist:
         count = 0
         with contextlib.suppress(Ended):
             while True:
-                count += self.item().startswith("$")
+                count += bool(ANSWER.match(self.item()))
         return count
 
     def end_of_typing(self):
