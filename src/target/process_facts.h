@@ -29,6 +29,8 @@ class ModuleFiles {
 class ProcessFacts {
  public:
   virtual ~ProcessFacts() = default;
+  /// Who it is, as far as the system says it. Its number is that in its own PID namespace.
+  virtual tracewell::Process identity(Pid pid) { return {.pid = static_cast<uint32_t>(pid)}; }
   virtual Result<std::vector<uint8_t>> auxv(Pid pid) = 0;
   virtual Result<std::string> exec_file(Pid pid) = 0;
   /// What the process runs, to be read, if exec_file() tells of it by this name, whatever has the

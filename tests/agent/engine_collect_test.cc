@@ -261,6 +261,30 @@ TEST_F(EngineCollect, CatalogDescribesTheTrace) {
   EXPECT_EQ(catalog.tracepoints[0].usage->hits, 1u);
   EXPECT_EQ(catalog.tracepoints[0].usage->bytes, 52u);
   EXPECT_TRUE(catalog.status->running);
+  ASSERT_EQ(catalog.processes.size(), 1u);
+  EXPECT_EQ(catalog.processes[0].pid, static_cast<uint32_t>(kPid));
+}
+
+TEST_F(EngineCollect, FramesAreOfOneProcessOrOfNobody) {
+  trace("R0f");
+  hit();
+  ASSERT_TRUE(engine.stop().ok());
+  // The buffer still has the frames of the one before.
+  world.others = {{kPid + 1, true}};
+  ASSERT_TRUE(engine.start(kPid + 1).ok());
+  EXPECT_TRUE(engine.catalog().processes.empty());
+  ASSERT_TRUE(engine.stop().ok());
+  ASSERT_TRUE(engine.start(kPid).ok());
+  EXPECT_TRUE(engine.catalog().processes.empty());
+  // A debugger empties it before each run.
+  ASSERT_TRUE(engine.reset().ok());
+  trace("R0f");
+  ASSERT_EQ(engine.catalog().processes.size(), 1u);
+  // A child that has its memory.
+  Hit childs(world, 0x1000, kPid + 2);
+  childs.of = kPid + 2;
+  engine.on_hit(childs);
+  EXPECT_TRUE(engine.catalog().processes.empty());
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ class Hit final : public target::HitContext {
     store_uint(block_ + 8, 0x2000, 8, Endian::Little);
     store_uint(block_ + 32, pc, 8, Endian::Little);
   }
-  target::Pid pid() const override { return kPid; }
+  target::Pid pid() const override { return of; }
   target::Tid tid() const override { return tid_; }
   uint64_t pc() const override { return pc_; }
   bool read_register(uint32_t number, uint64_t& value) override {
@@ -132,8 +132,8 @@ class Hit final : public target::HitContext {
     }
   }
 
-  int register_reads = 0;
-  int memory_reads = 0;
+  target::Pid of = kPid;
+  int register_reads = 0, memory_reads = 0;
 
  private:
   World& world_;

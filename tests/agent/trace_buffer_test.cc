@@ -356,7 +356,9 @@ TEST(TraceBufferSource, HandsOutFramesWithThreadAndTime) {
     about.time_ns = 1000 + i;
     ASSERT_TRUE(buffer.append(about, some_data(20, static_cast<uint8_t>(i))));
   }
-  TraceBufferSource source(buffer, {});
+  Catalog catalog;
+  catalog.processes = {{.pid = 40}};
+  TraceBufferSource source(buffer, catalog);
   Batch batch;
   uint64_t seen = 0;
   while (*source.next(batch)) {
@@ -364,6 +366,7 @@ TEST(TraceBufferSource, HandsOutFramesWithThreadAndTime) {
       const Frame& frame = std::get<Frame>(event.body);
       EXPECT_EQ(event.seq, seen);
       EXPECT_EQ(event.tid, 40 + seen);
+      EXPECT_EQ(event.process, 1u);
       EXPECT_EQ(event.time_ns, static_cast<int64_t>(1000 + seen));
       EXPECT_EQ(frame.pc, 0x1000 + seen);
       EXPECT_EQ(frame.blocks[0].bytes[0], static_cast<uint8_t>(seen));

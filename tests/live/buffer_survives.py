@@ -116,6 +116,25 @@ def check_frames(path, circular):
     return sum(map(len, calls.values()))
 
 
+def started(pid):
+    """In nanoseconds since the machine was booted: proc(5), the 22nd field."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[19]) * 10**9 // os.sysconf("SC_CLK_TCK")
+
+
+def check_process(path, pid, start):
+    """All frames are of the traced process, and the file says who that is."""
+    catalog, *events = map(json.loads, filter(
+        lambda line: line.startswith("{"),
+        read("print", "--format", "jsonl", path).splitlines()))
+    (who,) = catalog["catalog"]["processes"]
+    same([who["pid"], who["start_ns"], who["image"], who["host"]],
+         [pid, start, str(STORM), os.uname().nodename], "the process")
+    boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().replace("-", "")
+    same(who["boot"], boot[:16], "its machine's boot")
+    same({(event["process"], event["pid"]) for event in events}, {(1, pid)}, "whose frames")
+
+
 def killed(env, moments, circular):
     """One round: a server that is killed; what it had said is there."""
     size = moments.choice([200_000, 5 << 20, 50 << 20])
@@ -264,11 +283,18 @@ def clean_end(env, look):
         check(found["in_use"], "in use")
         same(found["program"], str(STORM), "program")
         same(found["agent_pid"], server.process.pid, "server")
+        traced = int(server.wait_for(r"created; pid = (\d+)").group(1))
+        start = started(traced)
         check("in use" in read("buffers", "--delete", found["name"], env=env, status=2), "refusal")
         client.send("vCont;c")
         same(client.receive(), "W00", "end of the program")
         same(status(client)["tframes"], "190", "frames")
         same(check_frames(found["path"], False), 400, "frames in a file that is in use")
+        check_process(found["path"], traced, start)
+        saved = env["XDG_RUNTIME_DIR"] + "/saved.tf"
+        read("convert", found["path"], saved)
+        check_process(saved, traced, start)
+        os.unlink(saved)
         check("running" not in read("info", found["path"]), "the run ended with the program")
         if look:
             check(client.say("qTBuffer:0,100") != "l", "frames")

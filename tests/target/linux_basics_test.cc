@@ -365,6 +365,28 @@ TEST(LinuxFacts, ModulesLibrariesAuxvReadOnly) {
   EXPECT_FALSE(facts.read_only(one.pid, 8, 4));
 }
 
+TEST(LinuxFacts, WhoAProcessIs) {
+  Debuggee one, other;
+  one.launch({"ends"});
+  other.launch({"ends"});
+  const Process first = one.target->facts()->identity(one.pid);
+  const Process second = other.target->facts()->identity(other.pid);
+  EXPECT_EQ(first.pid, static_cast<uint32_t>(one.pid));
+  EXPECT_EQ(first.image, inferior("ends"));
+  EXPECT_FALSE(first.host.empty());
+  EXPECT_EQ(first.boot.size(), 16u);
+  ASSERT_TRUE(first.start_ns && second.start_ns);
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  const uint64_t now_ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 +
+                          static_cast<uint64_t>(now.tv_nsec);
+  EXPECT_LE(*first.start_ns, *second.start_ns);
+  EXPECT_LE(*second.start_ns, now_ns);
+  EXPECT_GT(*first.start_ns, now_ns - 600'000'000'000) << "ten minutes for two launches";
+  ASSERT_TRUE(identity_of(first));
+  EXPECT_NE(identity_of(first), identity_of(second));
+}
+
 TEST(LinuxFacts, AStaticProgramHasNoListOfLibraries) {
   Debuggee one;
   one.launch({"alone"});

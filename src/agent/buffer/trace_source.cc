@@ -33,6 +33,7 @@ Result<bool> TraceBufferSource::next(Batch& batch) {
     event.seq = next_++;
     event.time_ns = record.time_ns;
     event.tid = static_cast<uint64_t>(record.tid);
+    event.process = catalog_.processes.size() == 1 ? 1 : 0;
     event.body = frame;
   }
   return !batch.empty();

@@ -170,6 +170,7 @@ Status Engine::start(target::Pid pid) {
   stop_tracepoint_ = 0;
   start_us_ = now_us();
   stop_us_ = 0;
+  whose_.begin(target_, pid_, buffer_.count() != 0);
   running_ = true;
   program_ended_ = false;
   publish();

@@ -20,6 +20,7 @@
 #include "agent/engine/collector.h"
 #include "agent/engine/hit_way.h"
 #include "agent/engine/variables.h"
+#include "agent/engine/whose_frames.h"
 #include "agent/fast/fast_trace.h"
 #include "agent/trace.h"
 #include "base/share_of_time.h"
@@ -129,8 +130,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   void begin_fast(), begin_pads(target::FastSites& sites, bool asked), end_fast(), drop_fast();
   HitWay put_fast(const TracepointDef& definition, const CollectPlan& plan, bool alone);
   bool insert_fast(size_t index);
-  void take_effect(), remark(std::string text);
-  void take_fast(FastTrace::Share share);
+  void take_effect(), remark(std::string text), take_fast(FastTrace::Share share);
   struct FastTaker;
   void insert_anew(const std::vector<uint64_t>* places);
   // engine_ways.cc
@@ -166,7 +166,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::vector<TracepointDef> definitions_;  // by address, then in the order of definition
   std::vector<Point> points_;
   std::optional<Opened> open_;
-  uint64_t kept_bytes_ = 0;  // of definitions_ and open_
+  uint64_t kept_bytes_ = 0, rings_bytes_ = 0;  // of definitions_ and open_; of rings, at most
   Variables variables_;
   std::vector<std::pair<uint64_t, uint64_t>> read_only_;
 
@@ -179,7 +179,6 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::vector<std::string> remarks_;  // of the last start
   HitWay no_pads_;  // of all tracepoints where there is no fast_
   HitLosses fast_lost_;
-  uint64_t rings_bytes_ = 0;            // that rings may take at most
   Collector collector_{variables_, buffer_};
   bool disconnected_ = false, full_ = false, unpublished_ = false;
   std::string user_name_, notes_, stop_note_, error_text_, end_text_, told_unseen_, handlers_;
@@ -193,6 +192,7 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   std::optional<uint32_t> passed_, failed_;  // tracepoint that ends the run
   std::vector<Job> jobs_;  // oldest first
   Catalog machine_;  // only what is known of the machine and the process
+  WhoseFrames whose_;
 };
 
 }  // namespace tracewell::agent

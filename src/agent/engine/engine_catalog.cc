@@ -57,6 +57,7 @@ Catalog Engine::known_catalog() const {
   for (size_t i = 0; i < points_.size(); ++i)
     catalog.tracepoints[i].usage = {points_[i].hits, points_[i].bytes};
   catalog.variables = variables();
+  catalog.processes = whose_.known();
   catalog.status = status();
   return catalog;
 }

@@ -13,6 +13,7 @@ Next Engine::on_hit(target::HitContext& hit) {
   end_if_due();
   if (!running_) return Next::Continue;
   if (unpublished_) publish();
+  if (!whose_.fits(hit.pid())) publish();
   now_ns_ = clock_();
   for (const size_t i : definitions_at(hit.pc())) hit_point(i, hit);
   end_if_due();

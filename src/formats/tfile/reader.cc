@@ -135,6 +135,7 @@ void TfileReader::take_trailer() {
   const Bytes auxv = frames_.trailer->auxv();
   catalog_.auxv.assign(auxv.begin(), auxv.end());
   catalog_.modules = frames_.trailer->modules();
+  catalog_.processes = frames_.trailer->processes();
   take_tfile_points(frames_.trailer->tracepoints(), catalog_, problems_);
 }
 
@@ -207,6 +208,7 @@ void TfileReader::add_frame(Batch& batch, const TfileFrames::Place& place) {
   }
   Event& event = batch.add();
   event.seq = next_seq_;
+  event.process = catalog_.processes.empty() ? 0 : 1;
   Frame frame;
   frame.tracepoint = place.tracepoint;
   frame.pc = frames_.pc(next_seq_, place.tracepoint, registers);

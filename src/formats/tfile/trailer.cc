@@ -22,6 +22,14 @@ Error broken(std::string text) {
   return Error{Errc::Corrupt, "trailer: " + std::move(text), {}};
 }
 
+/// Its length stands in front of it.
+std::optional<std::string> take_trailer_text(ByteReader& in) {
+  const auto length = in.uint(4);
+  const auto bytes = length ? in.take(*length) : std::nullopt;
+  if (!bytes) return std::nullopt;
+  return std::string(as_text(*bytes));
+}
+
 }  // namespace
 
 Result<std::optional<TfileTrailer>> TfileTrailer::find(Bytes file) {
@@ -59,6 +67,8 @@ Status TfileTrailer::read_section(std::string_view tag, Bytes section) {
     auxv_ = section;
   } else if (tag == kModules) {
     return read_modules(section);
+  } else if (tag == kProcess) {
+    return read_process(section);
   } else if (tag == kFrames) {
     if (section.size() % kFrameBytes != 0) return broken("its table of frames is cut");
     frames_ = section;
@@ -79,19 +89,13 @@ Status TfileTrailer::read_section(std::string_view tag, Bytes section) {
 
 Status TfileTrailer::read_modules(Bytes section) {
   ByteReader in(section, Endian::Little);
-  auto text = [&in]() -> std::optional<std::string> {
-    const auto length = in.uint(4);
-    const auto bytes = length ? in.take(*length) : std::nullopt;
-    if (!bytes) return std::nullopt;
-    return std::string(as_text(*bytes));
-  };
   while (!in.at_end()) {
     Module module;
     const auto bias = in.uint(8);
     const auto start = in.uint(8);
     const auto size = in.uint(8);
-    auto path = text();
-    auto build_id = text();
+    auto path = take_trailer_text(in);
+    auto build_id = take_trailer_text(in);
     if (!size || !path || !build_id) return broken("its list of modules is cut");
     module.bias = *bias;
     module.start = *start;
@@ -100,6 +104,26 @@ Status TfileTrailer::read_modules(Bytes section) {
     module.build_id = *std::move(build_id);
     modules_.push_back(std::move(module));
   }
+  return {};
+}
+
+/// Later versions may have more behind it.
+Status TfileTrailer::read_process(Bytes section) {
+  ByteReader in(section, Endian::Little);
+  const auto known = in.uint(4), pid = in.uint(4), start = in.uint(8);
+  const auto high = in.uint(8), low = in.uint(8), parent = in.uint(4);
+  auto host = take_trailer_text(in), boot = take_trailer_text(in), image = take_trailer_text(in);
+  if (!start || !high || !low || !parent || !host || !boot || !image)
+    return broken("what it says of the process is cut");
+  Process process;
+  process.pid = static_cast<uint32_t>(*pid);
+  process.parent = static_cast<uint32_t>(*parent);
+  if ((*known & kStartKnown) != 0) process.start_ns = *start;
+  if ((*known & kIdKnown) != 0) process.id = ProcessId{*high, *low};
+  process.host = *std::move(host);
+  process.boot = *std::move(boot);
+  process.image = *std::move(image);
+  processes_ = {std::move(process)};
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "model/catalog.h"
 #include "model/event.h"
+#include "model/process_table.h"
 
 namespace tracewell::formats {
 
@@ -33,6 +34,8 @@ class TfileTrailer {
   uint64_t offset() const { return offset_; }
   Bytes auxv() const { return auxv_; }
   const std::vector<Module>& modules() const { return modules_; }
+  /// Whose all frames are, as a catalog has it: there is one, or none.
+  const std::vector<Process>& processes() const { return processes_; }
   /// Of tracepoints that the description tells otherwise, for GDB: a piece a line.
   std::string_view tracepoints() const { return as_text(points_); }
 
@@ -50,11 +53,13 @@ class TfileTrailer {
   static constexpr size_t kPcBytes = 16;
   Status read_section(std::string_view tag, Bytes section);
   Status read_modules(Bytes section);
+  Status read_process(Bytes section);
 
   uint64_t offset_ = 0;
   Bytes auxv_, frames_, masks_, pcs_, points_;
   uint32_t mask_bytes_ = 0;
   std::vector<Module> modules_;
+  std::vector<Process> processes_;
 };
 
 /// Collects while frames are written; renders at the end. A trace that has nothing to say here
@@ -68,18 +73,27 @@ class TfileTrailerWriter {
   /// `derived_pc`: what a reader will find without our help. Limit when there are too many
   /// different masks: kMaskBytesMax of them, which are in memory until render().
   Status add(const Event& event, const Frame& frame, std::optional<uint64_t> derived_pc);
+  /// A change between frames may say who a process is.
+  void learn(const Event& event) { table_.learn(event); }
+  /// Some frames are of a process, and others of nobody that is known: the file does not say whose.
+  bool has_nobodys() const { return process_ != 0 && nobodys_ != 0; }
   /// Empty = no trailer needed.
   std::vector<uint8_t> render() const;
 
  private:
   Result<uint32_t> mask_index(Bytes mask);
   void append_frame(const TfileTrailer::Frame& frame, uint32_t mask);
+  std::vector<uint8_t> process() const;
 
   std::vector<uint8_t> auxv_, modules_, frames_, masks_, pcs_, points_;
   uint64_t plain_frames_ = 0;  // at the head, all unknown; not yet in frames_
   size_t register_count_ = 0;
   size_t mask_bytes_ = 0;
   std::map<std::string, uint32_t, std::less<>> mask_table_;  // to its number, from 1
+  ProcessTable table_;
+  bool is_of_one_ = false;  // as the catalog has it
+  uint32_t process_ = 0;    // of the first frame that says it
+  uint64_t nobodys_ = 0, others_ = 0;  // frames of nobody that is known, of other processes
 };
 
 }  // namespace tracewell::formats

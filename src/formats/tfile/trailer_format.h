@@ -23,6 +23,9 @@ inline constexpr std::string_view kFrames = "frames  ";
 inline constexpr std::string_view kMasks = "masks   ";
 inline constexpr std::string_view kPcs = "pcs     ";
 inline constexpr std::string_view kPoints = "points  ";
+inline constexpr std::string_view kProcess = "process ";
+// Of that section: which of its numbers are known.
+inline constexpr uint32_t kStartKnown = 1, kIdKnown = 2;
 
 /// FNV-1a over 64-bit little-endian words, the last one filled up with zeros.
 inline uint64_t checksum(Bytes bytes) {

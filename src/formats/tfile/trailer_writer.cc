@@ -9,6 +9,15 @@ namespace tracewell::formats {
 
 using namespace trailer;
 
+namespace {
+
+void put_trailer_text(ByteWriter& out, std::string_view text) {
+  out.uint(text.size(), 4);
+  out.bytes(as_bytes(text));
+}
+
+}  // namespace
+
 void TfileTrailerWriter::begin(const Catalog& catalog, std::string_view description) {
   auxv_ = catalog.auxv;
   const std::string points = tfile_points_beside(catalog, description);
@@ -20,11 +29,29 @@ void TfileTrailerWriter::begin(const Catalog& catalog, std::string_view descript
     out.uint(module.bias, 8);
     out.uint(module.start, 8);
     out.uint(module.size_bytes, 8);
-    for (const std::string& text : {module.path, module.build_id}) {
-      out.uint(text.size(), 4);
-      out.bytes(as_bytes(text));
-    }
+    put_trailer_text(out, module.path);
+    put_trailer_text(out, module.build_id);
   }
+  table_ = ProcessTable(catalog);
+  is_of_one_ = catalog.processes.size() == 1;
+}
+
+/// The section has room for one, and no frame has any for whose it is.
+std::vector<uint8_t> TfileTrailerWriter::process() const {
+  std::vector<uint8_t> out;
+  const uint32_t number = process_ == 0 && is_of_one_ ? 1 : process_;
+  const Process* const one = nobodys_ + others_ == 0 ? table_.find(number) : nullptr;
+  if (one == nullptr) return out;
+  ByteWriter to(out, Endian::Little);
+  to.uint((one->start_ns ? kStartKnown : 0) | (one->id ? kIdKnown : 0), 4);
+  to.uint(one->pid, 4);
+  to.uint(one->start_ns.value_or(0), 8);
+  const ProcessId id = one->id.value_or(ProcessId{});
+  to.uint(id.high, 8);
+  to.uint(id.low, 8);
+  to.uint(one->parent, 4);
+  for (const std::string& text : {one->host, one->boot, one->image}) put_trailer_text(to, text);
+  return out;
 }
 
 Result<uint32_t> TfileTrailerWriter::mask_index(Bytes mask) {
@@ -55,6 +82,9 @@ void TfileTrailerWriter::append_frame(const TfileTrailer::Frame& frame, uint32_t
 Status TfileTrailerWriter::add(const Event& event, const Frame& frame,
                                std::optional<uint64_t> derived_pc) {
   const uint64_t seq = plain_frames_ + frames_.size() / TfileTrailer::kFrameBytes;
+  if (process_ == 0) process_ = event.process;
+  nobodys_ += event.process == 0;
+  others_ += event.process != 0 && event.process != process_;
   if (frame.pc && frame.pc != derived_pc) {
     ByteWriter out(pcs_, Endian::Little);
     out.uint(seq, 8);
@@ -80,9 +110,10 @@ std::vector<uint8_t> TfileTrailerWriter::render() const {
     ByteWriter(masks, Endian::Little).uint(mask_bytes_, 4);
     masks.insert(masks.end(), masks_.begin(), masks_.end());
   }
+  const std::vector<uint8_t> whose = process();
   const std::pair<std::string_view, const std::vector<uint8_t>*> sections[] = {
-      {kAuxv, &auxv_},  {kModules, &modules_}, {kFrames, &frames_},
-      {kMasks, &masks}, {kPcs, &pcs_},         {kPoints, &points_}};
+      {kAuxv, &auxv_}, {kModules, &modules_}, {kFrames, &frames_}, {kMasks, &masks},
+      {kPcs, &pcs_},   {kPoints, &points_},   {kProcess, &whose}};
   std::vector<uint8_t> out;
   std::vector<uint8_t> table;
   ByteWriter entries(table, Endian::Little);

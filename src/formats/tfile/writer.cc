@@ -114,6 +114,7 @@ Status TfileWriter::write(const Batch& batch) {
                                event.seq),
                    {}};
     } else {
+      trailer_.learn(event);
       TW_RETURN_IF_ERROR(others_.other(event, "tfile"));
     }
   }
@@ -189,6 +190,9 @@ std::vector<std::string> TfileWriter::zeroed() const {
 
 std::vector<std::string> TfileWriter::left_out() const {
   std::vector<std::string> out = others_.left_out();
+  if (trailer_.has_nobodys())
+    out.push_back("whose some frames are is not known, so the file does not say whose the others "
+                  "are");
   std::ranges::move(zeroed(), std::back_inserter(out));
   return out;
 }

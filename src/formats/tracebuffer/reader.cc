@@ -128,6 +128,7 @@ void TracebufferReader::add_event(Batch& batch) {
   const uint64_t number = number_of(next_);
   Event& event = batch.add();
   event.seq = next_;
+  event.process = process();
   const auto record = frames_.record(number);
   if (record) frames_.data(*record, data_);
   if (!record || frames_.overwritten(number)) {

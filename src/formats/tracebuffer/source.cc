@@ -43,6 +43,7 @@ void TracebufferSource::read_description(const TracebufferParts& parts, bool has
     const Bytes auxv = (*trailer)->auxv();
     catalog_.auxv.assign(auxv.begin(), auxv.end());
     catalog_.modules = (*trailer)->modules();
+    catalog_.processes = (*trailer)->processes();
     points = (*trailer)->tracepoints();
   }
   if (text.size() > kDescriptionBytesMax) {
@@ -54,6 +55,7 @@ void TracebufferSource::read_description(const TracebufferParts& parts, bool has
     TfileDescription read = read_tfile_description(as_text(text), parts.text_offset(), problems_);
     read.catalog.auxv = std::move(catalog_.auxv);
     read.catalog.modules = std::move(catalog_.modules);
+    read.catalog.processes = std::move(catalog_.processes);
     settle_tfile_layout(read, parts.endian(), parts.header().register_block_bytes);
     take_tfile_points(points, read.catalog, problems_);
     catalog_ = std::move(read.catalog);

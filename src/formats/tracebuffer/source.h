@@ -35,6 +35,8 @@ class TracebufferSource : public Source, public FrameIndex, public Summary {
   void read_description(const TracebufferParts& parts, bool has_frames);
   /// `next`: how many frames there ever were.
   void finish_status(const ring::Header& header, uint64_t next);
+  /// Of each frame, as Event::process is.
+  uint32_t process() const { return catalog_.processes.empty() ? 0 : 1; }
   /// The frame with these data, which the batch keeps.
   Frame frame_of(Batch& batch, Bytes data, const ring::FrameShape& shape, uint64_t pc,
                  const TracebufferParts& parts);

@@ -165,6 +165,7 @@ Result<bool> TracebufferWalker::next(Batch& batch) {
 void TracebufferWalker::add_event(Batch& batch, uint64_t at) {
   Event& event = batch.add();
   event.seq = next_;
+  event.process = process();
   const auto entry = entries_.entry(at);
   if (entry) entries_.blocks(*entry, at, compact_);
   data_.clear();

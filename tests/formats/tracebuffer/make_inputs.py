@@ -30,6 +30,25 @@ STOPPED = "0;tstop:627965:0;tframes:0;tcreated:0;tfree:40;tsize:40"
 RUNNING = "1;tnotrun:0;tframes:0;tcreated:0;tfree:40;tsize:40"
 
 
+def trailer(**sections):
+    """What follows the description, as docs/formats/tfile.md has it."""
+    out, table = b"", b""
+    for tag, content in sections.items():
+        table += struct.pack("<8sQQ", tag.ljust(8).encode(), len(out), len(content))
+        out += content
+    out += table
+    out += struct.pack("<IIQ", 1, len(sections), len(out) + 32)
+    total = 0xcbf29ce484222325
+    for (word,) in struct.iter_unpack("<Q", out + bytes(-len(out) % 8)):
+        total = (total ^ word) * 0x100000001b3 % 2**64
+    return out + struct.pack("<Q", total) + b"TWtrail1"
+
+
+def process(pid, start, *texts):
+    out = struct.pack("<IIQQQI", 1, pid, start, 0, 0, 0)
+    return out + b"".join(struct.pack("<I", len(text)) + text.encode() for text in texts)
+
+
 def registers(sp, pc):
     return b"R" + struct.pack("<QQ", sp, pc)
 
@@ -85,7 +104,7 @@ class Compact:
     """Version 2: a ring of `size` bytes, written as the agent does."""
 
     def __init__(self, size, text=TEXT % STOPPED, block=REGISTERS):
-        self.size, self.text, self.block = size, text.encode(), block
+        self.size, self.text, self.block = size, text.encode("latin-1"), block
         self.data, self.shapes, self.entries = bytearray(size), [], []
         self.first = self.next = self.begin = self.end = 0
         self.version, self.slot_bytes = 2, SHAPE.size
@@ -196,6 +215,8 @@ CASES = {
     "cut-text": changed(some(), cut=3 * PAGE + len(TEXT % STOPPED) - 20),
     "large-records": changed(some(), record_bytes=80),
     "compact": kept(),
+    "compact-process": kept(TEXT % STOPPED + trailer(process=process(
+        77, 1234_560000000, "host", "0123456789abcdef", "/bin/prog")).decode("latin-1")),
     "compact-sparse": sparse(),
     "compact-wrapped": changed(Compact(100), first=0).add(registers(1, 0x1000)).add(
         registers(0, 0x1000)).add(registers(3, 0)).add(registers(0, 0)),

@@ -5,10 +5,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "base/file.h"
+#include "base/hex.h"
 #include "base/kernel_files.h"
 #include "base/open.h"
 #include "base/paths.h"
@@ -85,6 +88,17 @@ bool leads_to_no_file(const std::string& name) {
   return !facts || facts->kind != FileFacts::Kind::Regular || !kernels || *kernels;
 }
 
+/// The first 64 bits of the boot id, as the packets of trace hooks have them. "" = not known.
+std::string boot_text() {
+  constexpr size_t kDigits = 16;
+  const auto file = InputFile::open("/proc/sys/kernel/random/boot_id");
+  if (!file.ok()) return {};
+  std::string out;
+  for (const char c : as_text((*file)->bytes()))
+    if (out.size() < kDigits && c != '-') out += c;
+  return out.size() == kDigits && parse_hex(out) ? out : std::string();
+}
+
 /// Each name leads through as many links and folders as the program likes.
 constexpr int64_t kNamesNs = 2 * kSecond;
 
@@ -106,6 +120,20 @@ struct Facts::Loaded {
   bool has_list = false;  // may be empty still
   std::vector<LoadedObject> objects;
 };
+
+tracewell::Process Facts::identity(Pid pid) {
+  tracewell::Process out;
+  out.pid = static_cast<uint32_t>(std::max<Pid>(number_for_itself(pid), 0));
+  const long ticks = ::sysconf(_SC_CLK_TCK);
+  if (const auto start = start_ticks(pid);
+      start && ticks > 0 && *start <= UINT64_MAX / static_cast<uint64_t>(kSecond))
+    out.start_ns = *start * (static_cast<uint64_t>(kSecond) / static_cast<uint64_t>(ticks));
+  utsname system{};
+  if (::uname(&system) == 0) out.host = system.nodename;
+  out.boot = boot_text();
+  if (auto image = program_name(pid)) out.image = *std::move(image);
+  return out;
+}
 
 Result<std::vector<uint8_t>> Facts::auxv(Pid pid) {
   const Thread* thread = threads_.first_thread(pid);

@@ -16,6 +16,7 @@ class Facts final : public ProcessFacts {
  public:
   Facts(const ThreadTable& threads, const std::function<bool()>& gives_up)
       : threads_(threads), gives_up_(gives_up) {}
+  tracewell::Process identity(Pid pid) override;
   Result<std::vector<uint8_t>> auxv(Pid pid) override;
   Result<std::string> exec_file(Pid pid) override;
   Result<UniqueFd> open_exec_file(Pid pid, const std::string& name, bool its_view) override;

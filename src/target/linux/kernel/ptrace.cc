@@ -187,6 +187,21 @@ std::vector<Tid> numbers_of(Tid tid) {
   return {Numbers(line), Numbers()};
 }
 
+/// Without PID namespaces the kernel has no such line.
+Pid number_for_itself(Pid pid) {
+  const auto status = read_proc(pid, "status");
+  if (!status) return 0;
+  std::string_view numbers = status_value(*status, "NStgid");
+  if (numbers.empty()) return pid;
+  numbers.remove_prefix(numbers.find_last_of(" \t") + 1);  // npos + 1 = 0
+  return static_cast<Pid>(std::strtol(std::string(numbers).c_str(), nullptr, 10));
+}
+
+std::optional<uint64_t> start_ticks(Pid pid) {
+  constexpr int kStart = 22;
+  return stat_field(pid, kStart);
+}
+
 std::optional<int64_t> last_processor(Tid tid) {
   constexpr int kProcessor = 39;
   const auto number = stat_field(tid, kProcessor);

@@ -105,6 +105,10 @@ std::optional<uint64_t> code_kib(Tid tid);
 bool is_kernel_worker(Tid tid);
 /// The thread's numbers, from our PID namespace on down to its own.
 std::vector<Tid> numbers_of(Tid tid);
+/// The process's number in its own PID namespace; 0 = not known.
+Pid number_for_itself(Pid pid);
+/// When the process was made, in ticks of sysconf(_SC_CLK_TCK) since the machine was booted.
+std::optional<uint64_t> start_ticks(Pid pid);
 /// The processor on which the thread runs, or has run last.
 std::optional<int64_t> last_processor(Tid tid);
 
