@@ -31,6 +31,28 @@ Json lost_json(const std::vector<trace::LostPlace>& lost) {
   return out;
 }
 
+namespace {
+
+/// As JSON lines spell a process, which `spelled` are.
+Json processes_json(const std::vector<trace::TracedProcess>& processes, const Json& spelled) {
+  Json out = Json::array();
+  for (size_t i = 0; i < processes.size() && i < spelled.size(); ++i) {
+    Json& one = out.emplace_back(Json{{"process", processes[i].number}});
+    one.update(spelled[i]);
+    if (const auto& began = processes[i].began) {
+      one["began_before"] = began->event;
+      if (began->time_ns) one["began_ns"] = *began->time_ns;
+    }
+    if (const auto& ended = processes[i].ended) {
+      one["ended_before"] = ended->event;
+      if (ended->time_ns) one["ended_ns"] = *ended->time_ns;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string info_json(const trace::TraceInfo& info) {
   const Catalog& catalog = info.catalog;
   Json out = {{"format", info.format},
@@ -44,7 +66,10 @@ std::string info_json(const trace::TraceInfo& info) {
               {"registers", catalog.registers.registers.size()},
               {"register_block_bytes", catalog.registers.size_bytes}};
   // Definitions are spelled as in the JSON lines' catalog, and by the same code.
-  const Json whole = Json::parse(formats::catalog_to_json(catalog), nullptr, false);
+  Catalog told = catalog;
+  told.processes.clear();
+  for (const trace::TracedProcess& one : info.processes) told.processes.push_back(one.who);
+  const Json whole = Json::parse(formats::catalog_to_json(told), nullptr, false);
   for (const char* key : {"status", "tracepoints", "variables", "modules"}) {
     const Json& from = whole["catalog"];
     const auto at = from.find(key);
@@ -53,6 +78,9 @@ std::string info_json(const trace::TraceInfo& info) {
     else if (std::string_view(key) != "status")
       out[key] = Json::array();
   }
+  out["processes"] = processes_json(
+      info.processes, whole["catalog"].value("processes", Json::array()));
+  out["process_count"] = info.process_count;
   if (!info.other_builds.empty()) out["other_builds"] = info.other_builds;
   out["lost"] = lost_json(info.lost);
   out["notes"] = Json::array();

@@ -23,8 +23,9 @@ std::string info_text(const trace::TraceInfo& info);
 ///  "problem_count","notes":[{"step","text"}],
 ///  "lost":[{"thread","why","count" or null,"first","last"}], numbers of events,
 ///  "address_bytes","registers","register_block_bytes","status","tracepoints",
-///  "variables","modules","other_builds":[text] where there are some}; definitions as in
-///  docs/formats/jsonl.md.
+///  "variables","modules","processes":[{"process",…,"began_before","began_ns","ended_before",
+///  "ended_ns"}], where the trace tells that, numbers of the events behind it; "process_count",
+///  "other_builds":[text] where there are some}; definitions as in docs/formats/jsonl.md.
 std::string info_json(const trace::TraceInfo& info);
 
 /// "stopped by tracepoint 4 (pass count)", in words.

@@ -14,6 +14,28 @@ namespace tracewell::render {
 namespace {
 
 constexpr size_t kShown = 20;  // of what there may be many
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+std::string process_text(const trace::TracedProcess& one) {
+  const Process& who = one.who;
+  std::string out = who.pid != 0 ? fmt::format("pid {}", who.pid) : "pid not known";
+  if (!who.image.empty()) out += ", " + printable(who.image);
+  const std::string host = who.host.empty() ? "its machine" : printable(who.host);
+  if (who.start_ns)
+    out += fmt::format(", started {}.{:02} s after {} was booted", *who.start_ns / kSecondNs,
+                       *who.start_ns % kSecondNs / (kSecondNs / 100), host);
+  else if (!who.host.empty())
+    out += ", on " + host;
+  const auto place = [&out](std::string_view verb,
+                            const std::optional<trace::TracedProcess::Place>& at) {
+    if (!at) return;
+    out += fmt::format(", {} before event {}", verb, at->event);
+    if (at->time_ns) out += fmt::format(" ({})", time_text(*at->time_ns));
+  };
+  place("began", one.began);
+  place("ended", one.ended);
+  return out;
+}
 
 class InfoWriter {
  public:
@@ -26,6 +48,7 @@ class InfoWriter {
          catalog_.endian == Endian::Little ? "little" : "big", catalog_.address_bytes * 8);
     line("records", "{}{}", info_.records, and_marks(info_.marks));
     if (info_.threads != 0) line("threads", "{}", info_.threads);
+    write_processes();
     for (const auto& [name, value] : info_.facts) line(name, "{}", printable(value));
     write_lost();
     if (catalog_.registers.size_bytes != 0)
@@ -105,6 +128,19 @@ class InfoWriter {
       if (source.type == "cond") line("", "  if {}", printable(source.text));
       if (source.type == "cmd") line("", "  {}", printable(source.text));
     }
+  }
+
+  /// --where takes the pid, and the number of one of several.
+  void write_processes() {
+    const std::span all(info_.processes);
+    if (info_.process_count == 1 && all.size() == 1)
+      return line("process", "{}", process_text(all[0]));
+    if (info_.process_count == 0) return;
+    line("processes", "{}", info_.process_count);
+    for (const trace::TracedProcess& one : all.first(std::min(kShown, all.size())))
+      line("", "{}: {}", one.number, process_text(one));
+    if (info_.process_count > kShown)
+      line("", "… (--json has {})", all.size() < info_.process_count ? "more" : "them all");
   }
 
   void write_lost() {

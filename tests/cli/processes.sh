@@ -18,6 +18,60 @@ has 'change 1  process 70 ended'
 has 'change 2  thread 7 is named worker  thread 7 of process 70'
 expect 0 info "$work/two.jsonl"
 grep -q '^records *3$' "$work/out" || fail 'changes are no records'
+# Who they are, and where they begin and end.
+has 'processes  2'
+has '1: pid 70, /bin/first, ended before event 1 (0.000002000 s)'
+has '2: pid 70, /bin/second'
+who='"pid":7,"start_ns":1234567890000,"host":"here"'
+cat >"$work/one.jsonl" <<END
+{"catalog":{"machine":"x86-64"}}
+{"kind":"change","process":1,"change":"process-began","time_ns":900,"who":{$who,"image":"/bin/a"}}
+{"kind":"hook","process":1,"id":"0100"}
+{"kind":"change","process":1,"change":"process-runs","who":{$who,"parent":2,"image":"/bin/b"}}
+END
+expect 0 info "$work/one.jsonl"
+has 'process    pid 7, /bin/b, started 1234.56 s after here was booted, began before event 0 (0.00'
+expect 0 info --json "$work/one.jsonl"
+python3 - "$work/out" <<'END' || fail 'info --json of a process'
+import json, sys
+info = json.load(open(sys.argv[1]))
+assert info["processes"] == [{
+    "process": 1, "pid": 7, "start_ns": 1234567890000, "parent": 2, "host": "here",
+    "image": "/bin/b", "began_before": 0, "began_ns": 900}], info["processes"]
+assert info["process_count"] == 1
+END
+expect 0 info --json "$work/two.jsonl"
+has '"ended_before": 1'
+has '"ended_ns": 2000'
+# Of thousands people see the first, and scripts as many as are known whole.
+python3 - "$work/many.jsonl" <<'END'
+import json, sys
+with open(sys.argv[1], "w") as out:
+    print('{"catalog":{"machine":"x86-64"}}', file=out)
+    for number in range(1, 70001):
+        print(json.dumps({"kind": "change", "process": number, "change": "process-known",
+                          "who": {"pid": number + 9}}), file=out)
+END
+expect 0 info "$work/many.jsonl"
+has 'processes  70000'
+has '20: pid 29'
+has '… (--json has more)'
+[ "$(wc -l <"$work/out")" -lt 40 ] || fail 'too much of processes'
+expect 0 info --json "$work/many.jsonl"
+python3 - "$work/out" <<'END' || fail 'info --json of many processes'
+import json, sys
+info = json.load(open(sys.argv[1]))
+assert info["process_count"] == 70000 and len(info["processes"]) == 65536
+assert info["processes"][-1] == {"process": 65536, "pid": 65545}
+END
+head -100 "$work/many.jsonl" >"$work/some.jsonl"
+expect 0 info "$work/some.jsonl"
+has '… (--json has them all)'
+# Of a file that says it without being read to its end, and of nobody.
+expect 0 info "$TRACEWELL_SOURCE/tests/formats/tracebuffer/compact-process/input.twb"
+has 'process    pid 77, /bin/prog, started 1234.56 s after host was booted'
+expect 0 info "$TRACEWELL_SOURCE/tests/formats/tracebuffer/compact/input.twb"
+grep -q '^process' "$work/out" && fail 'a process of nobody'
 expect 0 check "$work/two.jsonl"
 has '3 events'
 

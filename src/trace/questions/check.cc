@@ -98,6 +98,8 @@ Result<TraceInfo> info(OpenTrace& trace, const std::string& path, const InfoQues
     out.other_builds = other_builds(out.catalog, images, question.images);
     add_image_modules(out.catalog, images, work);
   }
+  TracedProcesses processes;
+  processes.begin(trace.source->catalog());
   const Summary* const summary = trace.source->summary();
   if (const Seekable* const index = trace.source->seekable(); index && summary) {
     out.records = index->count();
@@ -115,13 +117,18 @@ Result<TraceInfo> info(OpenTrace& trace, const std::string& path, const InfoQues
     while (true) {
       TW_ASSIGN_OR_RETURN(const bool more, source->next(batch));
       if (!more) break;
-      for (const Event& event : batch.events()) counts.look_at(event);
+      for (const Event& event : batch.events()) {
+        counts.look_at(event);
+        processes.look_at(event);
+      }
     }
     out.records = counts.events;
     out.marks = counts.steps ? 0 : counts.marks;
     out.threads = counts.threads.size();
     out.lost = counts.lost.places();
   }
+  out.processes = processes.list();
+  out.process_count = processes.count();
   note_lost_bytes(trace.file.get(), *trace.problems);
   out.problems = trace.problems.get();
   return out;

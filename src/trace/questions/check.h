@@ -14,6 +14,7 @@
 #include "trace/file.h"
 #include "trace/images/images.h"
 #include "trace/lost_events.h"
+#include "trace/questions/processes.h"
 
 namespace tracewell::trace {
 
@@ -50,6 +51,8 @@ struct TraceInfo {
   uint64_t records = 0;  // steps, frames and hooks
   uint64_t marks = 0;    // beside these, with numbers of their own
   uint64_t threads = 0;  // that events name; 0 = none does
+  std::vector<TracedProcess> processes;  // the first of them
+  uint64_t process_count = 0;
   std::vector<std::pair<std::string, std::string>> facts;  // what else its format knows
   std::vector<std::string> other_builds;                   // as other_builds() of images.h has them
   std::vector<LostPlace> lost;
