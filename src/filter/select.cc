@@ -9,6 +9,7 @@
 
 #include "filter/step_gaps.h"
 #include "model/lost_count.h"
+#include "model/process_table.h"
 #include "model/thread_registers.h"
 
 namespace tracewell::filter {
@@ -17,7 +18,9 @@ namespace {
 class SelectSource final : public Source {
  public:
   SelectSource(std::unique_ptr<Source> source, Selection selection)
-      : source_(std::move(source)), selection_(std::move(selection)) {}
+      : source_(std::move(source)),
+        selection_(std::move(selection)),
+        processes_(source_->catalog()) {}
 
   const Catalog& catalog() const override { return source_->catalog(); }
 
@@ -68,6 +71,8 @@ class SelectSource final : public Source {
     for (Event& event : batch.events()) {
       if (selection_.where && stopped()) return false;
       if (selection_.where) selection_.where->learn(event);
+      processes_.learn(event);  // a change that says whose a thread is may not stay
+      if (!is_change(event)) event.process = processes_.process_of(event);
       const bool is_step = std::holds_alternative<Step>(event.body);
       if (is_step && is_full(event)) forget();
       auto* const change = std::get_if<Change>(&event.body);
@@ -322,6 +327,7 @@ class SelectSource final : public Source {
   bool step_stays_ = false, steps_dropped_ = false;
   std::vector<Held> held_;  // notes at the end of a batch, of which nobody knows yet
   ThreadRegisters threads_;
+  ProcessTable processes_;
   bool forgot_ = false;  // and has not said so
   bool begun_ = false;
   bool seekable_ = false;

@@ -35,7 +35,8 @@ struct Selection {
 /// people noted at steps that stay, stays; so does, in front of such steps, the mark of the session
 /// that they are of. What was lost is told in front of the next event that stays, with its number,
 /// and behind the last one. A change that says who a process is stays, as one in which nothing
-/// happened where it is no answer. A seekable source is not read outside of from..to.
+/// happened where it is no answer; what it says of threads, their events say themselves. A seekable
+/// source is not read outside of from..to.
 std::unique_ptr<Source> select(std::unique_ptr<Source> source, Selection selection);
 
 }  // namespace tracewell::filter
