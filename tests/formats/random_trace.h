@@ -109,6 +109,12 @@ class RandomTrace {
           {text(40), random_(), random_(), random_(), chance(50) ? "ab12" : ""});
     told_times_ = chance(50);
     partial_ = chance(50);
+    if (chance(50)) return;
+    Process& whose = catalog.processes.emplace_back();
+    whose.pid = static_cast<uint32_t>(below(3) * 1000);
+    if (chance(50)) whose.id = ProcessId{random_(), random_()};
+    if (chance(50)) whose.start_ns = random_();
+    for (std::string* one : {&whose.image, &whose.host, &whose.boot}) *one = text(20 * below(2));
   }
 
   void make_frame(size_t seq) {
@@ -126,6 +132,7 @@ class RandomTrace {
     if (chance(5)) frame.pc = random_();
     Event& event = batch_.add();
     event.seq = seq;
+    event.process = catalog.processes.empty() ? 0 : 1;
     if (told_times_ && chance(80)) {
       event.time_ns = static_cast<int64_t>(random_() >> 1);
       event.tid = below(5) * 1000;
