@@ -10,9 +10,9 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "formats/steps/one_process.h"
 #include "model/catalog.h"
 #include "model/event.h"
-#include "model/process_table.h"
 
 namespace tracewell::formats {
 
@@ -74,9 +74,8 @@ class TfileTrailerWriter {
   /// different masks: kMaskBytesMax of them, which are in memory until render().
   Status add(const Event& event, const Frame& frame, std::optional<uint64_t> derived_pc);
   /// A change between frames may say who a process is.
-  void learn(const Event& event) { table_.learn(event); }
-  /// Some frames are of a process, and others of nobody that is known: the file does not say whose.
-  bool has_nobodys() const { return process_ != 0 && nobodys_ != 0; }
+  void learn(const Event& event) { whose_.learn(event); }
+  const OneProcess& whose() const { return whose_; }
   /// Empty = no trailer needed.
   std::vector<uint8_t> render() const;
 
@@ -90,10 +89,7 @@ class TfileTrailerWriter {
   size_t register_count_ = 0;
   size_t mask_bytes_ = 0;
   std::map<std::string, uint32_t, std::less<>> mask_table_;  // to its number, from 1
-  ProcessTable table_;
-  bool is_of_one_ = false;  // as the catalog has it
-  uint32_t process_ = 0;    // of the first frame that says it
-  uint64_t nobodys_ = 0, others_ = 0;  // frames of nobody that is known, of other processes
+  OneProcess whose_;
 };
 
 }  // namespace tracewell::formats

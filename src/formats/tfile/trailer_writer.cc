@@ -32,15 +32,13 @@ void TfileTrailerWriter::begin(const Catalog& catalog, std::string_view descript
     put_trailer_text(out, module.path);
     put_trailer_text(out, module.build_id);
   }
-  table_ = ProcessTable(catalog);
-  is_of_one_ = catalog.processes.size() == 1;
+  whose_.begin(catalog);
 }
 
 /// The section has room for one, and no frame has any for whose it is.
 std::vector<uint8_t> TfileTrailerWriter::process() const {
   std::vector<uint8_t> out;
-  const uint32_t number = process_ == 0 && is_of_one_ ? 1 : process_;
-  const Process* const one = nobodys_ + others_ == 0 ? table_.find(number) : nullptr;
+  const Process* const one = whose_.find();
   if (one == nullptr) return out;
   ByteWriter to(out, Endian::Little);
   to.uint((one->start_ns ? kStartKnown : 0) | (one->id ? kIdKnown : 0), 4);
@@ -82,9 +80,7 @@ void TfileTrailerWriter::append_frame(const TfileTrailer::Frame& frame, uint32_t
 Status TfileTrailerWriter::add(const Event& event, const Frame& frame,
                                std::optional<uint64_t> derived_pc) {
   const uint64_t seq = plain_frames_ + frames_.size() / TfileTrailer::kFrameBytes;
-  if (process_ == 0) process_ = event.process;
-  nobodys_ += event.process == 0;
-  others_ += event.process != 0 && event.process != process_;
+  whose_.take(event.process);
   if (frame.pc && frame.pc != derived_pc) {
     ByteWriter out(pcs_, Endian::Little);
     out.uint(seq, 8);

@@ -190,9 +190,7 @@ std::vector<std::string> TfileWriter::zeroed() const {
 
 std::vector<std::string> TfileWriter::left_out() const {
   std::vector<std::string> out = others_.left_out();
-  if (trailer_.has_nobodys())
-    out.push_back("whose some frames are is not known, so the file does not say whose the others "
-                  "are");
+  if (std::string text = trailer_.whose().left_out(); !text.empty()) out.push_back(text);
   std::ranges::move(zeroed(), std::back_inserter(out));
   return out;
 }

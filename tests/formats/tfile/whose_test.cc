@@ -80,7 +80,7 @@ TEST(TfileWhose, FramesOfNobodyStayNobodys) {
     const Told told = after_tfile(one, frames_of(of));
     EXPECT_TRUE(told.processes.empty());
     EXPECT_EQ(told.of, (std::vector<uint32_t>{0, 0}));
-    EXPECT_NE(told.said.find("whose some frames are is not known"), std::string::npos) << told.said;
+    EXPECT_NE(told.said.find("whose some events are is not known"), std::string::npos) << told.said;
   }
   const Told told = after_tfile(one, frames_of({0}));
   EXPECT_TRUE(told.processes.empty());

@@ -28,8 +28,9 @@ enum class OwnKind : uint8_t {
              // a PushOld, as of Pushes, or kPushesNotSeen
   Module = 7,  // of the whole trace: see state/modules.cc
   Gap = 8,     // Step::gap_before; no data
+  Process = 9,  // of all steps in front of it, where it is behind the last: see state/process.cc
 };
-constexpr uint8_t kOwnKindMax = 8;
+constexpr uint8_t kOwnKindMax = 9;
 constexpr uint8_t kPushesNotSeen = 0xff;
 /// There may be one in front of every step, and who reads that one goes past it.
 constexpr bool is_found_in_front(OwnKind kind) {

@@ -13,6 +13,7 @@
 #include "formats/trace64/read/walk.h"
 #include "formats/trace64/scan/notes.h"
 #include "formats/trace64/state/modules.h"
+#include "formats/trace64/state/process.h"
 #include "formats/trace64/state/told.h"
 
 namespace tracewell::formats::trace64 {
@@ -141,11 +142,13 @@ void Reader::make_extras() {
       continue;
     }
     if (own && own->kind == OwnKind::Module && read_module(own->data)) continue;
+    if (is_of_process(*contents_, one)) continue;
     catalog_.extras.emplace_back(
         "trace64.block", fmt::format("{} {:#04x} {}", one.seq, one.type,
                                      to_hex(bytes_.subspan(one.offset + 5, one.size))));
   }
   catalog_.modules = find_modules(*contents_, problems_);
+  catalog_.processes = find_process(*contents_);
   const LeftOut& left_out = contents_->scan.left_out();
   if (left_out.count != 0 && problems_)
     problems_->add({std::nullopt, Problem::Severity::Note, "large-user-blocks",
@@ -482,6 +485,7 @@ void Reader::store_last_words(Batch& batch, Step& step) {
 
 void Reader::mark(Batch& batch, Border border, uint64_t gap) {
   Event event;
+  event.process = catalog_.processes.empty() ? 0 : 1;
   if (border == Border::Session) {
     event.seq = seq_;
     const auto sessions = this->sessions();
@@ -545,6 +549,7 @@ Result<bool> Reader::next(Batch& batch) {
     Event& event = batch.add();
     event.seq = seq_;
     event.tid = tid_;
+    event.process = catalog_.processes.empty() ? 0 : 1;
     Step& step = event.body.emplace<Step>();
     step.pc = tracker_.words().word(shape_.pc_word, shape_);
     step.opcode = block_.opcode;

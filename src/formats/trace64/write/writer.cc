@@ -13,6 +13,7 @@
 #include "formats/trace64/blocks/stored.h"
 #include "formats/trace64/blocks/user.h"
 #include "formats/trace64/state/modules.h"
+#include "formats/trace64/state/process.h"
 #include "formats/trace64/state/told.h"
 #include "model/lost_count.h"
 
@@ -71,6 +72,7 @@ Status Writer::begin(const Catalog& catalog) {
   for (uint32_t i = 0; i < map_->rest_index(); ++i) maskable_.set(i, map_->may_be_unknown(i));
   map_registers(catalog);
   take_extras(catalog);
+  whose_.begin(catalog);
   looks_at_memory_ = json_.empty();  // x64dbg's files tell all of it
   const bool was_minimal = minimal_;
   if (!options_.style.empty()) minimal_ = options_.style == "minimal";
@@ -147,6 +149,7 @@ Status Writer::write(const Batch& batch) {
   for (const Event& event : batch.events()) {
     if (const auto* step = std::get_if<Step>(&event.body)) {
       others_.of_process(event.process);
+      whose_.take(event.process);
       TW_RETURN_IF_ERROR(add(event, *step));
     } else if (const auto* mark = std::get_if<Mark>(&event.body)) {
       if (mark->session) TW_RETURN_IF_ERROR(start_session());
@@ -154,6 +157,7 @@ Status Writer::write(const Batch& batch) {
     } else if (const auto* lost = std::get_if<Lost>(&event.body)) {
       TW_RETURN_IF_ERROR(lose(*lost));
     } else if (std::holds_alternative<Change>(event.body)) {
+      whose_.learn(event);
       TW_RETURN_IF_ERROR(others_.other(event, "trace64"));
     } else {
       return Error{Errc::Unsupported,
@@ -555,6 +559,11 @@ Status Writer::finish() {
   TW_RETURN_IF_ERROR(put_correction());
   TW_RETURN_IF_ERROR(put_extras(UINT64_MAX));
   TW_RETURN_IF_ERROR(put_notes());
+  if (std::string text = whose_.left_out(); !text.empty()) others_.say(std::move(text));
+  if (const Process* const one = whose_.find(); one != nullptr && options_.compat)
+    others_.say("whose the steps are is left out, because a user block would say so");
+  else if (one != nullptr)
+    TW_RETURN_IF_ERROR(put_own(OwnKind::Process, render_process(*one)));
   return file_.commit();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/format.h"
+#include "formats/steps/one_process.h"
 #include "formats/steps/steps_only.h"
 #include "formats/trace64/blocks/user.h"
 #include "formats/trace64/blocks/words.h"
@@ -127,6 +128,7 @@ class Writer final : public Sink {
   Words told_words_;             // by the blocks of this session
   RegisterSet believed_;         // registers that a reader takes for known
   StepsOnly others_;
+  OneProcess whose_;
   std::vector<uint8_t> block_;
 };
 
