@@ -184,7 +184,7 @@ def both_trace(name, program):
                 same(value, other["registers"][register], f"{where} {register}")
         for frame in (mine, other):
             frame.pop("registers", None)
-            for key in ("tid", "time_ns", "cpu", "blocks"):
+            for key in ("tid", "time_ns", "cpu", "pid", "process", "blocks"):
                 frame.pop(key, None)
         same(mine, other, where)
     print(f"{name}: {len(ours)} frames agree")

@@ -69,8 +69,11 @@ def kept_by_the_server(work, saved):
     ours, gdbs = frames_of(saved / "here.tf"), frames_of(work / "local.tf")
     check(len(ours) > 10, f"{len(ours)} frames")
     check(all(event["tid"] and event["time_ns"] for event in ours), "threads and times")
+    check(len({event["pid"] for event in ours}) == 1 and ours[0]["process"] == 1, "whose frames")
+    check(all("pid" not in event for event in gdbs), "GDB saves nothing of a process")
     for event in ours + gdbs:
-        event["tid"] = event["time_ns"] = None
+        for key in ("tid", "time_ns", "pid", "process"):
+            event.pop(key, None)
     same(ours, gdbs, "frames")
 
 
