@@ -23,7 +23,7 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/format.h"
 #include "timeline/timeline.h"
 #include "trace64_file.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/text/xml.h"
 #include "rsp/actions.h"
 #include "rsp/breakpoint.h"
 #include "rsp/definitions.h"
@@ -17,7 +18,6 @@
 #include "rsp/status.h"
 #include "rsp/thread_id.h"
 #include "rsp/vcont.h"
-#include "base/xml.h"
 
 using namespace tracewell;
 using namespace tracewell::rsp;

@@ -9,7 +9,7 @@
 #include "agent/engine/engine.h"
 #include "agent/session/session.h"
 #include "base/check.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "rsp/framing.h"
 #include "target/fake/fake_target.h"
 

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/counted.h"
-#include "base/text.h"
-#include "base/time_text.h"
+#include "base/text/counted.h"
+#include "base/text/text.h"
+#include "base/text/time_text.h"
 #include "cli/command.h"
 #include "cli/options/option.h"
 #include "render/event_text.h"

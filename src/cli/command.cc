@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/process/interrupt.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "cli/command_work.h"
 #include "cli/options/parse.h"
 #include "cli/options/unknown_option.h"

@@ -12,9 +12,9 @@
 
 #include <unistd.h>
 
-#include "base/patient.h"
+#include "base/files/patient.h"
 #include "base/process/interrupt.h"
-#include "base/standard_streams.h"
+#include "base/process/standard_streams.h"
 #include "cli/command.h"
 
 namespace {

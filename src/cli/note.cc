@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/options/option.h"

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "base/paths.h"
+#include "base/files/file.h"
+#include "base/files/paths.h"
+#include "base/files/text_file.h"
 #include "base/process/terminal.h"
-#include "base/text.h"
-#include "base/text_file.h"
+#include "base/text/text.h"
 #include "cli/command.h"
 #include "cli/hook_session.h"
 #include "cli/options/option.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "cli/command.h"
 #include "cli/serve_options.h"
 #include "server/live/request.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "cli/options/option.h"
 #include "cli/options/parse.h"
 #include "cli/options/unknown_option.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/process/held_signals.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "cli/command.h"
 #include "cli/command_work.h"
 #include "cli/hook_session.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "cli/command_work.h"
 #include "cli/options/option.h"
 #include "trace/images/image_names.h"

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "base/files/text_file.h"
 #include "base/process/terminal.h"
-#include "base/text.h"
-#include "base/text_file.h"
+#include "base/text/text.h"
 #include "cli/command.h"
 #include "cli/options/option.h"
 #include "hooks/control/defaults.h"

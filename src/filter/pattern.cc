@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "filter/pattern_syntax.h"
 
 namespace tracewell::filter {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "formats/format.h"
 #include "formats/jsonl.h"
 #include "model/change_text.h"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/endian.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "formats/format.h"
 #include "formats/steps/basic_blocks.h"
 #include "formats/steps/module_map.h"

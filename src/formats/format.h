@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file.h"
-#include "base/folder.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
 #include "base/result.h"
 #include "model/problem.h"
 #include "model/stream.h"

@@ -5,7 +5,7 @@
 // any two instructions, and are taken as they are (ring/hook_packet.h). A log whose session was not
 // stopped has packets in rings, which only this reader looks at. The text of the metadata is our
 // own and not any that the format allows; others' traces are not read.
-#include "base/text.h"
+#include "base/text/text.h"
 #include "formats/format.h"
 #include "formats/hooklog/reader.h"
 #include "ring/hook_packet.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/begin_anew.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "formats/jsonl/event_read.h"
 #include "formats/jsonl/gap.h"
 #include "formats/jsonl/processes.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace tracewell::formats {
 

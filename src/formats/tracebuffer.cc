@@ -3,7 +3,7 @@
 // What is odd about it: whoever wrote it may have been killed between any two instructions, and may
 // also be writing still. Frames are published one by one (ring/layout.h), so those that are counted
 // are whole; in a circular buffer that is in use, they may be gone by the time they are read.
-#include "base/text.h"
+#include "base/text/text.h"
 #include "formats/format.h"
 #include "formats/tracebuffer/reader.h"
 #include "formats/tracebuffer/walker.h"

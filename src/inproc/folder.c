@@ -1,6 +1,6 @@
 /* Folders that are held by a descriptor: what is made in one is made there, whatever has its name
- * by then. Paths are walked name by name, as src/base/open.cc does it for commands, so that a link
- * is looked at before it is followed. */
+ * by then. Paths are walked name by name, as src/base/files/open.cc does it for commands, so that a
+ * link is looked at before it is followed. */
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>

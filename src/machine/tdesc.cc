@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "machine/architecture.h"
 
 namespace tracewell::machine {

@@ -4,7 +4,7 @@
 // table of their own, are written from that.
 #include <fmt/format.h>
 
-#include "base/xml.h"
+#include "base/text/xml.h"
 #include "machine/architecture.h"
 #include "machine/tdesc.h"
 #include "machine/x86.h"

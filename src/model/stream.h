@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
 #include "base/result.h"
 #include "model/batch.h"
 #include "model/capabilities.h"

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/counted.h"
-#include "base/text.h"
+#include "base/text/counted.h"
+#include "base/text/text.h"
 #include "render/info_report.h"
 #include "render/json_document.h"
 #include "trace/lost_events.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "render/diff_report.h"
 #include "render/json_document.h"
 #include "render/step_words.h"

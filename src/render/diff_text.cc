@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/counted.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "render/diff_report.h"
 
 namespace tracewell::render {

@@ -11,15 +11,15 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.h"
-#include "base/file.h"
-#include "base/hex.h"
-#include "base/text.h"
-#include "base/time_text.h"
-#include "render/step_text.h"
+#include "base/files/file.h"
+#include "base/text/counted.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
+#include "base/text/time_text.h"
 #include "formats/jsonl.h"
 #include "machine/control_flow.h"
 #include "model/change_text.h"
+#include "render/step_text.h"
 #include "report/processes.h"
 
 namespace tracewell::render {

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/hex.h"
-#include "base/text.h"
-#include "render/json_document.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "formats/jsonl.h"
+#include "render/json_document.h"
 
 namespace tracewell::render {
 namespace {

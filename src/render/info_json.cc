@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
+#include "base/text/text.h"
+#include "formats/jsonl.h"
 #include "render/info_report.h"
 #include "render/json_document.h"
-#include "formats/jsonl.h"
 
 namespace tracewell::render {
 

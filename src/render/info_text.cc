@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.h"
-#include "base/text.h"
-#include "base/time_text.h"
-#include "render/info_report.h"
+#include "base/text/counted.h"
+#include "base/text/text.h"
+#include "base/text/time_text.h"
 #include "render/event_text.h"
+#include "render/info_report.h"
 
 namespace tracewell::render {
 namespace {

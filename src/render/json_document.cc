@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/message.h"
+#include "base/text/message.h"
 
 namespace tracewell::render {
 

@@ -9,15 +9,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/file.h"
-#include "base/hex.h"
-#include "base/text.h"
-#include "render/step_text.h"
+#include "base/files/file.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "formats/jsonl.h"
 #include "formats/steps/module_map.h"
 #include "machine/control_flow.h"
 #include "model/change_text.h"
 #include "model/process_table.h"
+#include "render/step_text.h"
 
 namespace tracewell::render {
 namespace {

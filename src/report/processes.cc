@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "report/mark_text.h"
 
 namespace tracewell::report {

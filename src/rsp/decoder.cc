@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::rsp {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "rsp/qtdp.h"
 #include "rsp/text.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/message.h"
+#include "base/text/message.h"
 
 namespace tracewell::rsp {
 namespace {

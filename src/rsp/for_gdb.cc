@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/message.h"
-#include "base/text.h"
-#include "base/xml.h"
+#include "base/text/message.h"
+#include "base/text/text.h"
+#include "base/text/xml.h"
 #include "rsp/evaluated.h"
 
 namespace tracewell::rsp {

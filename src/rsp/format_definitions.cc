@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "rsp/definitions.h"
 #include "rsp/text.h"
 

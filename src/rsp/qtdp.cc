@@ -1,6 +1,6 @@
 #include "rsp/qtdp.h"
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "rsp/actions.h"
 #include "rsp/text.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "rsp/text.h"
 
 namespace tracewell::rsp {

@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "base/oom_score.h"
-#include "base/open.h"
+#include "base/files/open.h"
+#include "base/process/oom_score.h"
 
 namespace tracewell::server {
 namespace {

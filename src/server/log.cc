@@ -13,8 +13,8 @@
 #include <fmt/format.h>
 
 #include "agent/session/shown_text.h"
-#include "base/named.h"
-#include "base/text.h"
+#include "base/files/named.h"
+#include "base/text/text.h"
 
 namespace tracewell::server {
 namespace {

@@ -1,7 +1,7 @@
 // SIGINT, SIGTERM and SIGHUP, which ask a server to end: where it waits, it sees that one has come.
 #pragma once
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 
 namespace tracewell::server {

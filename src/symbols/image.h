@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/endian.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 
 namespace tracewell::symbols {
@@ -71,7 +71,7 @@ class Image {
   /// Io, Corrupt (the file contradicts itself), Unsupported (neither ELF nor PE, an object file, or
   /// a file of symbols alone, such as PDB).
   static Result<std::shared_ptr<const Image>> open(const std::string& path);
-  /// The same of a name that was found (base/open.h), and of a file that is open already.
+  /// The same of a name that was found (base/files/open.h), and of a file that is open already.
   static Result<std::shared_ptr<const Image>> open_found(const std::string& path);
   static Result<std::shared_ptr<const Image>> of(std::shared_ptr<InputFile> file, std::string path);
   /// The same of bytes in memory, which `owner` keeps alive.

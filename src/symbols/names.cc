@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "symbols/dwarf/variable_sizes.h"
 #include "symbols/elf/elf_file.h"
 #include "symbols/names/range_index.h"

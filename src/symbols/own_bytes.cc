@@ -1,5 +1,5 @@
 #include "symbols/own_bytes.h"
-#include "base/owners.h"
+#include "base/files/owners.h"
 
 #include <unistd.h>
 

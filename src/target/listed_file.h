@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace tracewell::target {
 

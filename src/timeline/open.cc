@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/beside.h"
-#include "base/file.h"
+#include "base/files/beside.h"
+#include "base/files/file.h"
 #include "timeline/timeline.h"
 
 namespace tracewell::timeline {

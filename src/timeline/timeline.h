@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/beside.h"
-#include "base/file.h"
+#include "base/files/beside.h"
+#include "base/files/file.h"
 #include "base/result.h"
 #include "model/catalog.h"
 #include "model/snapshot.h"
@@ -45,8 +45,8 @@ struct TimelineOptions {
   /// Of the trace's own file. "" = the index is kept in memory.
   std::string sidecar;
   /// The trace's file: the sidecar has its owner and may be read by whom that may be read by. One
-  /// that somebody else may have written is not believed (base/open.h, open_beside()), and none is
-  /// written where somebody else could read it alone (base/beside.h).
+  /// that somebody else may have written is not believed (base/files/open.h, open_beside()), and
+  /// none is written where somebody else could read it alone (base/files/beside.h).
   Original trace_file;
   int64_t trace_changed_ns = 0;  // time of its last change
   /// Told when the sidecar turns out to be damaged, and before it is made anew.

@@ -3,7 +3,7 @@
 #include <future>
 #include <utility>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "trace/images/image_names.h"
 #include "trace/told_problems.h"
 

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "base/open.h"
-#include "base/owners.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/open.h"
+#include "base/files/owners.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "formats/hooklog/metadata.h"
 #include "timeline/timeline.h"
 #include "trace/lost_files.h"

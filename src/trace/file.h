@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "base/beside.h"
-#include "base/file.h"
-#include "base/folder.h"
+#include "base/files/beside.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
 #include "formats/format.h"
 #include "model/problem.h"
 #include "model/stream.h"
@@ -32,8 +32,8 @@ struct Sidecar {
   std::string path;
   Original trace;  // the trace's own file
 };
-/// None of what is not a file, and none where one is that is not believed (base/open.h); of that
-/// `work` is told.
+/// None of what is not a file, and none where one is that is not believed (base/files/open.h); of
+/// that `work` is told.
 std::optional<Sidecar> sidecar_of(const InputFile& trace, const Work& work);
 
 struct HowToOpen {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
-#include "base/time_text.h"
+#include "base/text/text.h"
+#include "base/text/time_text.h"
 #include "model/lost_count.h"
 #include "report/mark_text.h"
 

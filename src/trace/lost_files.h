@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 #include "model/problem.h"
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.h"
-#include "base/text.h"
+#include "base/text/counted.h"
+#include "base/text/text.h"
 #include "model/source_over.h"
 
 namespace tracewell::trace {

@@ -5,14 +5,14 @@
 
 #include <fmt/format.h>
 
-#include "base/beside.h"
-#include "base/file.h"
-#include "base/folder.h"
-#include "base/hex.h"
+#include "base/files/beside.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
+#include "base/files/paths.h"
 #include "base/murmur3.h"
-#include "base/open.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "formats/json/jsonl_value.h"
 #include "formats/jsonl.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 #include "model/catalog.h"
 #include "model/problem.h"
@@ -27,7 +27,7 @@ struct NotesFile {
 /// "FILE.notes".
 std::string notes_path(const std::string& trace);
 /// Of this trace. Bad lines are problems, with their place, and left out. InvalidArgument: somebody
-/// else may have written it (base/open.h, open_beside()).
+/// else may have written it (base/files/open.h, open_beside()).
 Result<NotesFile> read_notes(const std::string& path, const InputFile& trace,
                              ProblemLog& problems);
 /// As a whole or not at all; one without notes says that there are none, whatever is in the trace.

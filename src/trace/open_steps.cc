@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "timeline/store/step_store.h"
 
 namespace tracewell::trace {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "machine/usage.h"
 
 namespace tracewell::trace {

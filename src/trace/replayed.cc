@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "trace/images/image_code.h"
 #include "trace/step_trace.h"
 #include "trace/told_problems.h"

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "base/named.h"
-#include "base/paths.h"
+#include "base/files/named.h"
+#include "base/files/paths.h"
 
 namespace tracewell::trace {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "trace/images/image_names.h"
 #include "trace/notes_file.h"
 #include "trace/selection.h"

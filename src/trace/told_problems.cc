@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "trace/lost_files.h"
 
 namespace tracewell::trace {

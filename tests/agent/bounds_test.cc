@@ -10,7 +10,7 @@
 #include "agent/engine/experiment_bounds.h"
 #include "agent/session/session.h"
 #include "agent/shared/process_packets.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "rsp/framing.h"
 #include "target/fake/fake_target.h"
 

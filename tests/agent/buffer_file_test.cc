@@ -23,7 +23,7 @@
 
 #include "agent/buffer/buffer_memory.h"
 #include "agent/buffer/trace_buffer.h"
-#include "base/file_lock.h"
+#include "base/files/file_lock.h"
 #include "ring/layout.h"
 #include "scratch.h"
 

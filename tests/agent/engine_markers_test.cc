@@ -1,7 +1,7 @@
 // Static tracepoints: what they collect, and the semaphores of their probes.
 #include "agent/engine_world.h"
 #include "agent/shared/upload.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "symbols/elf_builder.h"
 
 namespace tracewell::agent::test {

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/engine/engine.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::agent::test {
 

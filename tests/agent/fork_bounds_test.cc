@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/session/session.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "rsp/framing.h"
 #include "target/fake/fake_target.h"
 

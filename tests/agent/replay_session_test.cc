@@ -9,7 +9,7 @@
 #include "agent/frame_list.h"
 #include "agent/recorded/recorded_trace.h"
 #include "agent/session/session.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "machine/x86.h"
 #include "rsp/framing.h"
 #include "symbols/elf_builder.h"

@@ -32,8 +32,8 @@
 
 #include "agent/engine/engine.h"
 #include "agent/session/session.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "rsp/framing.h"
 #include "target/fake/fake_target.h"
 

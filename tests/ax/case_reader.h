@@ -23,8 +23,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "recording_host.h"
 
 namespace tracewell::ax {

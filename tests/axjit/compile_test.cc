@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "native_runner.h"
 #include "world.h"
 

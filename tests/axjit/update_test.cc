@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "native_runner.h"
 
 namespace tracewell::axjit {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "formats/random_processes.h"
 #include "formats/support.h"
 #include "sanitized.h"

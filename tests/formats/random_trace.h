@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "machine/tdesc.h"
 #include "machine/x86.h"
 #include "model/batch.h"

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::machine::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "machine/control_flow.h"
 #include "machine/mnemonics.h"
 #include "machine/usage.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "machine/tdesc.h"
 
 namespace tracewell::machine {

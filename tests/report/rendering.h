@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "report/render/render.h"
 
 namespace tracewell::report {

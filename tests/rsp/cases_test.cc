@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "describe.h"
 
 namespace tracewell::rsp {

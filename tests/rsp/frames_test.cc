@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "rsp/frames.h"
 
 namespace tracewell::rsp {

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text/xml.h"
 #include "rsp/frame_select.h"
 #include "rsp/framing.h"
 #include "rsp/qxfer.h"
-#include "base/xml.h"
 
 namespace tracewell::rsp {
 namespace {

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/file_lock.h"
+#include "base/files/file_lock.h"
 
 namespace tracewell::server {
 namespace {

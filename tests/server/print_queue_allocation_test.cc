@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "counted_allocations.h"
 #include "server/live/print_queue.h"
 

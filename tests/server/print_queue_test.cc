@@ -21,8 +21,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/named.h"
-#include "base/unique_fd.h"
+#include "base/files/named.h"
+#include "base/files/unique_fd.h"
 
 namespace tracewell::server {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "agent/buffer/trace_buffer.h"
 #include "agent/buffer/trace_source.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "model/stream.h"
 #include "server/live/save_folder.h"
 #include "target/fake/fake_target.h"

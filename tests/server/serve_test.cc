@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "server/connection/link.h"
 #include "server/connection/transport.h"
 #include "server/live/loop.h"

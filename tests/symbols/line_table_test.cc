@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "symbols/image.h"
 #include "symbols/names.h"
 #include "symbols/names/range_index.h"

@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
-#include "base/hex.h"
+#include "base/files/file.h"
+#include "base/text/hex.h"
 #include "little_memory.h"
 #include "symbols/elf_builder.h"
 #include "symbols/elf_head.h"

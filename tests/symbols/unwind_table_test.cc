@@ -7,7 +7,7 @@
 #include <elfutils/libdw.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "symbols/elf/elf_file.h"
 
 namespace tracewell::symbols {

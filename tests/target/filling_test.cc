@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace tracewell::target::live {
 namespace {

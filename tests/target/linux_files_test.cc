@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "base/open.h"
+#include "base/files/open.h"
 #include "target/linux/images/mapped_files.h"
 #include "target/users.h"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "formats/trace64/model.h"
 
 namespace tracewell::formats::test {

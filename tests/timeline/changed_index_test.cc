@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "sanitized.h"
 #include "timeline/calls/call_marks.h"
 #include "timeline/calls/transfers.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "machine/usage.h"
 #include "machine/x86.h"
 #include "timeline/diff/diff.h"

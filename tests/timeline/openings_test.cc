@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "list_source.h"
 #include "machine/x86.h"
 #include "model/batch.h"

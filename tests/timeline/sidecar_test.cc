@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "sanitized.h"
 #include "timeline/calls/call_tree.h"
 #include "timeline/naive.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/beside.h"
+#include "base/files/beside.h"
 
 namespace tracewell::timeline::test {
 

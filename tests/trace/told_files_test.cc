@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "trace/lost_files.h"
 #include "trace/told_problems.h"
 

@@ -12,9 +12,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
-#include "base/file_lock.h"
-#include "base/open.h"
+#include "base/files/file.h"
+#include "base/files/file_lock.h"
+#include "base/files/open.h"
 #include "hooks/control/defaults.h"
 
 namespace tracewell::hooks::test {

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "base/paths.h"
+#include "base/files/paths.h"
 #include "hooks/components/components.h"
 #include "hooks/programs/own_process.h"
 #include "hooks/rings/ring_file.h"

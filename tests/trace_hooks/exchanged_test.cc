@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file_lock.h"
-#include "base/paths.h"
+#include "base/files/file_lock.h"
+#include "base/files/paths.h"
 #include "hooks/log/log_folder.h"
 #include "hooks/log/log_use.h"
 #include "trace_hooks/session_world.h"

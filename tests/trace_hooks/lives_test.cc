@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/file_lock.h"
+#include "base/files/file_lock.h"
 #include "hooks/log/log_use.h"
 #include "hooks/rings/dead_rings.h"
 #include "hooks/rings/ring_file.h"

@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
-#include "base/folder.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
 
 namespace tracewell::hooks {
 namespace {

@@ -19,8 +19,8 @@
 
 #include <fmt/format.h>
 
-#include "base/open.h"
-#include "base/paths.h"
+#include "base/files/open.h"
+#include "base/files/paths.h"
 #include "hooks/log/held_folder.h"
 #include "hooks/log/log_folder.h"
 #include "hooks/programs/unseen_programs.h"

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "filter/select.h"
 #include "filter/step_notes.h"
 #include "formats/trace64/random_files.h"

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file_lock.h"
-#include "base/named.h"
+#include "base/files/file_lock.h"
+#include "base/files/named.h"
 
 namespace tracewell::agent {
 namespace {

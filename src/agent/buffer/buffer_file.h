@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "base/file.h"
-#include "base/folder.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
 #include "base/result.h"
 
 namespace tracewell::agent {
 
-/// Locked (base/file_lock.h) as long as this process lives, which is how others tell a buffer in
-/// use from one that was left behind; programs that we start do not inherit it. Gone with this
+/// Locked (base/files/file_lock.h) as long as this process lives, which is how others tell a buffer
+/// in use from one that was left behind; programs that we start do not inherit it. Gone with this
 /// object unless keep() was called, so that only an agent that was killed leaves one.
 class BufferFile {
  public:

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 namespace tracewell::agent {
 

@@ -1,6 +1,6 @@
 #include "agent/buffer/pages_back.h"
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 namespace tracewell::agent {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "symbols/elf/elf_file.h"
 #include "symbols/elf/markers.h"
 

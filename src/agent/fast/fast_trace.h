@@ -25,7 +25,7 @@
 #include "agent/fast/thread_numbers.h"
 #include "axjit/compile.h"
 #include "base/bytes.h"
-#include "base/death_mark.h"
+#include "base/process/death_mark.h"
 #include "base/result.h"
 #include "base/share_of_time.h"
 #include "fast/area.h"

@@ -2,7 +2,7 @@
 #include "agent/packets.h"
 #include "agent/session/non_stop.h"
 #include "agent/shared/memory_packets.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::agent {
 

@@ -1,8 +1,8 @@
 // M<address>,<length>:<hex>: writes memory of the current process, all or nothing.
 #include "agent/packets.h"
 #include "agent/shared/memory_packets.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 
 namespace tracewell::agent {
 

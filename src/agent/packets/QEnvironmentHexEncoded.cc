@@ -1,7 +1,7 @@
 // QEnvironmentHexEncoded:<hex of NAME=value>: a variable for programs to come.
 #include "agent/packets.h"
 #include "agent/shared/process_packets.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::agent {
 

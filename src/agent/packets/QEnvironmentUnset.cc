@@ -1,7 +1,7 @@
 // QEnvironmentUnset:<hex of NAME>: a variable that programs to come shall not have.
 #include "agent/packets.h"
 #include "agent/shared/process_packets.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::agent {
 

@@ -1,6 +1,6 @@
 // QSetWorkingDir:<hex of a path>: where programs to come start; empty = where the server did.
 #include "agent/packets.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::agent {
 

@@ -1,6 +1,6 @@
 // QTBuffer:size:<hex bytes, or -1 for our choice>: empties the trace buffer.
 #include "agent/packets.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::agent {
 

@@ -1,8 +1,8 @@
 // QTNotes:<type>:<hex text>;…: who traces, why, and why it was stopped (which GDB sends after
 // QTStop). Types that we do not know are skipped.
 #include "agent/packets.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 
 namespace tracewell::agent {
 

@@ -2,7 +2,7 @@
 // server's user allows it. A file that gets larger than the buffer is told of before it is written.
 #include "agent/packets.h"
 #include "agent/shared/saved_size.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::agent {
 

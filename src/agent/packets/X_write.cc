@@ -2,7 +2,7 @@
 // whether we know the packet.
 #include "agent/packets.h"
 #include "agent/shared/memory_packets.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "rsp/framing.h"
 
 namespace tracewell::agent {

@@ -1,7 +1,7 @@
 // p<number>: one register of the current thread; of the selected frame, `xx` when not collected.
 #include "agent/packets.h"
 #include "agent/session/frame_view.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::agent {
 

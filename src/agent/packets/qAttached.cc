@@ -1,7 +1,7 @@
 // qAttached[:<pid>]: 1 when the process was found running, so that a debugger that quits detaches
 // from it; 0 when it was started for the debugger, who then kills it.
 #include "agent/packets.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::agent {
 

@@ -3,8 +3,8 @@
 // needed; but who set `libthread-db-search-path` to folders without one is answered an error, as by
 // gdbserver.
 #include "agent/packets.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "rsp/text.h"
 
 namespace tracewell::agent {

@@ -6,8 +6,8 @@
 #include "agent/packets.h"
 #include "agent/shared/monitor_history.h"
 #include "agent/trace.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 
 namespace tracewell::agent {
 namespace {

@@ -1,7 +1,7 @@
 // qTSTMat:<addr>: the static tracepoint markers at an address.
 #include "agent/packets.h"
 #include "agent/shared/upload.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::agent {
 

@@ -4,8 +4,8 @@
 
 #include "agent/packets.h"
 #include "agent/shared/upload.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 
 namespace tracewell::agent {
 

@@ -1,6 +1,6 @@
 // qThreadExtraInfo,<thread-id>: what a person may want to read about a thread, in hex: its name.
 #include "agent/packets.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tracewell::agent {
 

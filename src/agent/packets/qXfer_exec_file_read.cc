@@ -2,7 +2,7 @@
 // what could act on a terminal is not as it is in the path, which no debugger finds then.
 #include "agent/packets.h"
 #include "agent/shared/xfer.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tracewell::agent {
 

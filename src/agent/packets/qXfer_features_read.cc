@@ -1,7 +1,7 @@
 // qXfer:features:read: the target description.
 #include "agent/packets.h"
 #include "agent/shared/xfer.h"
-#include "base/xml.h"
+#include "base/text/xml.h"
 
 namespace tracewell::agent {
 

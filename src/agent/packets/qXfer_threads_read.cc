@@ -3,7 +3,7 @@
 
 #include "agent/packets.h"
 #include "agent/shared/xfer.h"
-#include "base/xml.h"
+#include "base/text/xml.h"
 
 namespace tracewell::agent {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "agent/packets.h"
 #include "agent/shared/host_files.h"
-#include "base/named.h"
+#include "base/files/named.h"
 #include "rsp/text.h"
 
 namespace tracewell::agent {

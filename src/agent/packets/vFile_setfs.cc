@@ -9,7 +9,7 @@
 
 #include "agent/packets.h"
 #include "agent/shared/host_files.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::agent {
 

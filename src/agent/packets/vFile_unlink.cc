@@ -3,7 +3,7 @@
 
 #include "agent/packets.h"
 #include "agent/shared/host_files.h"
-#include "base/named.h"
+#include "base/files/named.h"
 
 namespace tracewell::agent {
 

@@ -1,8 +1,8 @@
 // vRun;<program>[;<argument>]…: starts a program. An empty name means the one before.
 #include "agent/packets.h"
 #include "agent/shared/process_packets.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 
 namespace tracewell::agent {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "target/thread_snapshot.h"
 
 namespace tracewell::agent {

@@ -1,7 +1,7 @@
 #include "agent/session/reply.h"
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "rsp/framing.h"
 #include "rsp/text.h"
 

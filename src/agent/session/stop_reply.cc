@@ -4,8 +4,8 @@
 
 #include "agent/session/frame_view.h"
 #include "agent/session/session.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "rsp/signals.h"
 #include "target/thread_snapshot.h"
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/folder.h"
-#include "base/hex.h"
-#include "base/open.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
+#include "base/text/hex.h"
 #include "rsp/framing.h"
 #include "rsp/text.h"
 

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "agent/session/session.h"
-#include "base/file.h"
-#include "base/unique_fd.h"
+#include "base/files/file.h"
+#include "base/files/unique_fd.h"
 
 namespace tracewell::agent {
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 
 namespace tracewell::agent {
 namespace {

@@ -1,6 +1,6 @@
 #include "agent/shared/old_resume.h"
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "rsp/signals.h"
 
 namespace tracewell::agent {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::agent {
 namespace {

@@ -1,7 +1,7 @@
 #include "agent/shared/signal_packets.h"
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "rsp/signals.h"
 
 namespace tracewell::agent {

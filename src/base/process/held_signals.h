@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace tracewell {
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "base/open.h"
+#include "base/files/open.h"
 
 namespace tracewell {
 

@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "trace/selection.h"
 
 namespace tracewell::cli {

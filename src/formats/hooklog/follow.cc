@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/text.h"
+#include "base/files/file.h"
+#include "base/text/text.h"
 #include "formats/hooklog/reader.h"
 
 namespace tracewell::formats {

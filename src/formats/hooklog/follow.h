@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
 #include "formats/hooklog/metadata.h"
 #include "formats/hooklog/processes.h"
 #include "formats/hooklog/programs.h"

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <limits>
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 
 namespace tracewell::formats {
 namespace {

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "model/lost_count.h"
 #include "ring/hook_packet.h"
 #include "ring/ring_name.h"

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
-#include "base/folder.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
 #include "formats/hooklog/metadata.h"
 #include "model/problem.h"
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "base/folder.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/folder.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 
 namespace tracewell::formats {
 namespace {
@@ -54,7 +54,7 @@ Result<std::unique_ptr<Source>> HooklogReader::open(std::shared_ptr<InputFile> f
 }
 
 /// One file of a log, alone. Beside it may be what its log says of itself, if it is of that log; it
-/// is believed as base/open.h has it. Nothing is beside standard input.
+/// is believed as base/files/open.h has it. Nothing is beside standard input.
 std::string HooklogReader::read_stream(const std::shared_ptr<InputFile>& file) {
   const bool piped = file->path() == "-";
   const auto beside =

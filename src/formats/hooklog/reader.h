@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
 #include "formats/format.h"
 #include "formats/hooklog/metadata.h"
 #include "formats/hooklog/processes.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "formats/json/jsonl_value.h"
 #include "formats/jsonl.h"
 #include "formats/jsonl/layout.h"

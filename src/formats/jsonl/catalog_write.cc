@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "formats/jsonl.h"
 #include "formats/jsonl/layout.h"
 #include "formats/jsonl/parts.h"

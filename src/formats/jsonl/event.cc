@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "formats/jsonl.h"
 #include "formats/jsonl/parts.h"
 #include "model/change_text.h"

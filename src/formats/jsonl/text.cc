@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
-#include "base/message.h"
+#include "base/text/hex.h"
+#include "base/text/message.h"
 #include "formats/jsonl.h"
 
 namespace tracewell::formats {

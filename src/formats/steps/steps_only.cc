@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.h"
-#include "base/text.h"
+#include "base/text/counted.h"
+#include "base/text/text.h"
 
 namespace tracewell::formats {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "formats/steps/memory_pieces.h"
 #include "formats/steps/written_bytes.h"
 

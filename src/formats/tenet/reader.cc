@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/endian.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "formats/steps/shown_rows.h"
 #include "formats/tenet.h"
 #include "formats/text_lines.h"

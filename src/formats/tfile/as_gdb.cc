@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
-#include "base/message.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/message.h"
+#include "base/text/text.h"
 #include "rsp/text.h"
 
 namespace tracewell::formats {

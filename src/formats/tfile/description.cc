@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
-#include "base/message.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/message.h"
+#include "base/text/text.h"
 #include "formats/tfile/as_gdb.h"
 #include "machine/architecture.h"
 #include "machine/tdesc.h"

@@ -1,9 +1,9 @@
 // Writing the description section: GDB's order of lines, and its limits.
 #include <fmt/format.h>
 
-#include "base/message.h"
-#include "base/text.h"
-#include "base/xml.h"
+#include "base/text/message.h"
+#include "base/text/text.h"
+#include "base/text/xml.h"
 #include "formats/tfile/as_gdb.h"
 #include "formats/tfile/description.h"
 #include "machine/tdesc.h"

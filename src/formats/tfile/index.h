@@ -8,7 +8,7 @@
 #include <functional>
 #include <optional>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/tfile/frames.h"
 #include "model/problem.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "formats/tfile/description.h"
 #include "rsp/definitions.h"
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "formats/tfile/description.h"
 
 namespace tracewell::formats {

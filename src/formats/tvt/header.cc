@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "formats/json/jsonl_value.h"
 #include "formats/json/scan.h"
 #include "formats/tvt.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/endian.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "formats/json/jsonl_value.h"
 #include "formats/json/scan.h"
 #include "formats/steps/shown_rows.h"

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/endian.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "formats/json/jsonl_value.h"
 #include "formats/jsonl.h"
 #include "formats/steps/memory_pieces.h"

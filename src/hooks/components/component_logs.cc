@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/folder.h"
-#include "base/text.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
+#include "base/text/text.h"
 #include "formats/hooklog/metadata.h"
 #include "hooks/components/components.h"
 #include "hooks/words/hook_ids.h"

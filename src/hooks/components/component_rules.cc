@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "base/paths.h"
-#include "base/text.h"
-#include "base/text_file.h"
+#include "base/files/paths.h"
+#include "base/files/text_file.h"
+#include "base/text/text.h"
 #include "hooks/control/control.h"
 #include "hooks/control/defaults.h"
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/file.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "hooks/control/control.h"
 #include "hooks/session/notices.h"
 

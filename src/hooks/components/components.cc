@@ -13,12 +13,12 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/folder.h"
-#include "base/mapping.h"
-#include "base/owners.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
+#include "base/files/mapping.h"
+#include "base/files/owners.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "hooks/control/defaults.h"
 #include "hooks/log/log_folder.h"
 #include "hooks/programs/nested_processes.h"

@@ -11,12 +11,12 @@
 
 #include <fmt/format.h>
 
-#include "base/file_lock.h"
-#include "base/folder.h"
-#include "base/open.h"
-#include "base/owners.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/file_lock.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
+#include "base/files/owners.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 
 namespace tracewell::hooks {
 namespace {

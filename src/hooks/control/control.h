@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
-#include "base/folder.h"
-#include "base/mapping.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
+#include "base/files/mapping.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {

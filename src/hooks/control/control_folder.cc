@@ -11,12 +11,12 @@
 
 #include <fmt/format.h>
 
-#include "base/folder.h"
-#include "base/message.h"
-#include "base/open.h"
-#include "base/owners.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
+#include "base/files/owners.h"
+#include "base/files/paths.h"
+#include "base/text/message.h"
+#include "base/text/text.h"
 #include "hooks/control/control.h"
 #include "hooks/control/kept_way.h"
 #include "hooks/control/tmp_folder.h"

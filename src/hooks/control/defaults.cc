@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/file_lock.h"
-#include "base/folder.h"
-#include "base/open.h"
-#include "base/paths.h"
-#include "base/planted.h"
-#include "base/text.h"
-#include "base/text_file.h"
+#include "base/files/file.h"
+#include "base/files/file_lock.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
+#include "base/files/paths.h"
+#include "base/files/planted.h"
+#include "base/files/text_file.h"
+#include "base/text/text.h"
 #include "hooks/control/kept_way.h"
 
 namespace tracewell::hooks {

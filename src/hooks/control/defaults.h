@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/open.h"
-#include "base/text.h"
+#include "base/files/open.h"
+#include "base/text/text.h"
 #include "hooks/control/defaults.h"
 
 namespace tracewell::hooks {

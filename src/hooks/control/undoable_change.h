@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {

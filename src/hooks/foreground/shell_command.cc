@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace tracewell::hooks {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/open.h"
-#include "base/paths.h"
+#include "base/files/open.h"
+#include "base/files/paths.h"
 #include "hooks/log/log_folder.h"
 
 namespace tracewell::hooks {

@@ -18,9 +18,9 @@
 #include <fmt/format.h>
 
 #include "base/endian.h"
-#include "base/file_lock.h"
-#include "base/open.h"
-#include "base/text.h"
+#include "base/files/file_lock.h"
+#include "base/files/open.h"
+#include "base/text/text.h"
 #include "hooks/log/holes.h"
 #include "model/lost_count.h"
 #include "ring/hook_packet.h"

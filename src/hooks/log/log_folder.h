@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
-#include "base/folder.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
 #include "base/result.h"
 #include "hooks/log/log_clock.h"
 

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "base/message.h"
-#include "base/open.h"
-#include "base/owners.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/open.h"
+#include "base/files/owners.h"
+#include "base/files/paths.h"
+#include "base/text/message.h"
+#include "base/text/text.h"
 #include "hooks/log/log_folder.h"
 #include "hooks/log/log_use.h"
 #include "hooks/log/old_log.h"

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "base/file.h"
-#include "base/folder.h"
-#include "base/open.h"
-#include "base/owners.h"
-#include "base/paths.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
+#include "base/files/owners.h"
+#include "base/files/paths.h"
 #include "formats/hooklog/packets.h"
 
 namespace tracewell::hooks {

@@ -12,8 +12,8 @@
 #include <span>
 #include <string>
 
-#include "base/file.h"
-#include "base/folder.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
 
 namespace tracewell::hooks {
 

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "base/owners.h"
-#include "base/text.h"
+#include "base/files/owners.h"
+#include "base/text/text.h"
 #include "hooks/log/log_folder.h"
 #include "hooks/log/log_use.h"
 

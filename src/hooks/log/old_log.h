@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
 #include "base/result.h"
 
 namespace tracewell::hooks {

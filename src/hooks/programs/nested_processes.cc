@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/folder.h"
-#include "base/owners.h"
-#include "base/text.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
+#include "base/files/owners.h"
+#include "base/text/text.h"
 #include "hooks/programs/own_process.h"
 
 namespace tracewell::hooks {

@@ -12,11 +12,11 @@
 
 #include <fmt/format.h>
 
-#include "base/aside.h"
-#include "base/folder.h"
-#include "base/open.h"
-#include "base/owners.h"
-#include "base/text.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
+#include "base/files/owners.h"
+#include "base/process/aside.h"
+#include "base/text/text.h"
 
 namespace tracewell::hooks {
 namespace {

@@ -2,7 +2,7 @@
 // process (/proc/PID/maps, cmdline, environ, mem: whatever takes the lock of its memory) wait for
 // ever, where no signal ends it: by holding that lock in a page of a file system of their own
 // (FUSE). /proc/PID/status and stat do not take it; but stat waits for a process that is in the
-// middle of exec, as base/aside.h has it.
+// middle of exec, as base/process/aside.h has it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace tracewell::hooks {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace tracewell::hooks {
 

@@ -16,11 +16,11 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/folder.h"
-#include "base/open.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "hooks/control/control.h"
 #include "hooks/programs/own_process.h"
 

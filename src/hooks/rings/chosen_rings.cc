@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "hooks/log/log_use.h"
 #include "hooks/rings/ring_head.h"
 

@@ -12,11 +12,11 @@
 
 #include <fmt/format.h>
 
-#include "base/folder.h"
-#include "base/open.h"
-#include "base/owners.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
+#include "base/files/owners.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "hooks/log/log_clock.h"
 #include "hooks/log/log_folder.h"
 #include "hooks/rings/chosen_rings.h"

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 #include "hooks/rings/dead_ring.h"
 

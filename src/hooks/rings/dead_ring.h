@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hooks/log/log_clock.h"
 #include "hooks/log/log_folder.h"
 

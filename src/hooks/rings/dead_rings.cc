@@ -11,11 +11,11 @@
 
 #include <fmt/format.h>
 
-#include "base/file_lock.h"
-#include "base/folder.h"
-#include "base/owners.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/file_lock.h"
+#include "base/files/folder.h"
+#include "base/files/owners.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "hooks/control/control.h"
 #include "hooks/log/holes.h"
 #include "hooks/log/log_clock.h"

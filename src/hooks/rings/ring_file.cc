@@ -14,9 +14,9 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/open.h"
-#include "base/text.h"
+#include "base/files/file.h"
+#include "base/files/open.h"
+#include "base/text/text.h"
 #include "hooks/log/log_folder.h"
 #include "hooks/programs/own_process.h"
 #include "model/lost_count.h"

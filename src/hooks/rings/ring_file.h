@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/folder.h"
-#include "base/mapping.h"
+#include "base/files/folder.h"
+#include "base/files/mapping.h"
 #include "base/result.h"
 #include "hooks/programs/nested_processes.h"
 #include "hooks/rings/record_check.h"

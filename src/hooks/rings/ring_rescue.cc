@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "hooks/log/log_use.h"
 #include "hooks/rings/chosen_rings.h"
 #include "hooks/session/session.h"

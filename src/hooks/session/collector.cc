@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "ring/ring_name.h"
 
 namespace tracewell::hooks {

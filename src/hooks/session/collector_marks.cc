@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "hooks/session/session_log.h"
 
 namespace tracewell::hooks {

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file_lock.h"
-#include "base/text.h"
+#include "base/files/file_lock.h"
+#include "base/text/text.h"
 #include "hooks/log/held_folder.h"
 #include "hooks/log/log_use.h"
 #include "hooks/session/collector.h"

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "base/folder.h"
-#include "base/named.h"
-#include "base/text.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
+#include "base/files/named.h"
+#include "base/text/text.h"
 
 namespace tracewell::hooks {
 namespace {

@@ -13,11 +13,11 @@
 
 #include <fmt/format.h>
 
-#include "base/folder.h"
-#include "base/mapping.h"
-#include "base/open.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/folder.h"
+#include "base/files/mapping.h"
+#include "base/files/open.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "hooks/programs/nested_processes.h"
 #include "hooks/programs/own_process.h"
 #include "hooks/rings/ring_file.h"

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/paths.h"
+#include "base/text/counted.h"
+#include "base/text/text.h"
 #include "hooks/log/lost_hooks.h"
 #include "hooks/programs/unseen_programs.h"
 #include "hooks/session/session.h"

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
 #include "hooks/control/control.h"
 #include "model/work.h"
 

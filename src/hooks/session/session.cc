@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
-#include "base/file_lock.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/file_lock.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "hooks/control/defaults.h"
 #include "hooks/log/log_clock.h"
 #include "hooks/log/log_use.h"

@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "base/files/unique_fd.h"
 #include "base/result.h"
-#include "base/unique_fd.h"
 #include "hooks/control/control.h"
 
 namespace tracewell::hooks {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "hooks/log/log_clock.h"
 #include "hooks/log/log_use.h"
 #include "hooks/session/collector.h"

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hooks/session/detached.h"
 
 namespace tracewell::hooks {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
 #include "hooks/control/control.h"
 #include "hooks/log/log_clock.h"
 #include "hooks/log/log_use.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "hooks/words/sizes.h"
 
 namespace tracewell::hooks {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "base/paths.h"
+#include "base/files/paths.h"
 #include "hooks/components/components.h"
 #include "hooks/session/session.h"
 #include "hooks/words/sizes.h"

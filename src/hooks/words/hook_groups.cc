@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/paths.h"
-#include "base/text.h"
-#include "base/text_file.h"
+#include "base/files/file.h"
+#include "base/files/paths.h"
+#include "base/files/text_file.h"
+#include "base/text/text.h"
 #include "hooks/control/defaults.h"
 #include "hooks/words/hook_ids.h"
 

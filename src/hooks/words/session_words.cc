@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/message.h"
-#include "base/owners.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/file.h"
+#include "base/files/owners.h"
+#include "base/files/paths.h"
+#include "base/text/message.h"
+#include "base/text/text.h"
 #include "hooks/control/defaults.h"
 #include "hooks/log/log_use.h"
 #include "hooks/programs/own_process.h"

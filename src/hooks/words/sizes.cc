@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "hooks/components/components.h"
 #include "hooks/session/session.h"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "report/render/line.h"
 
 namespace tracewell::report {

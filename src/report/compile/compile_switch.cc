@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "report/compile/compile.h"
 
 namespace tracewell::report {

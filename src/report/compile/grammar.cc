@@ -14,7 +14,7 @@
 #include <tao/pegtl/contrib/limit_depth.hpp>
 #include <tao/pegtl/contrib/parse_tree.hpp>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "report/compile/ast.h"
 #include "report/compile/grammar_rules.h"
 

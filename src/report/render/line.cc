@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/message.h"
+#include "base/text/message.h"
 
 namespace tracewell::report {
 

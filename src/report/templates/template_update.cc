@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
+#include "base/text/text.h"
 #include "report/compile/compile.h"
 #include "report/templates/template_lines.h"
 #include "report/templates/templates.h"

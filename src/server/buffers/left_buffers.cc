@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file_lock.h"
-#include "base/text.h"
+#include "base/files/file_lock.h"
+#include "base/text/text.h"
 
 namespace tracewell::server {
 namespace {

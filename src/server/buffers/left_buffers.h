@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
 #include "base/result.h"
 
 namespace tracewell::server {

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tracewell::server {
 namespace {

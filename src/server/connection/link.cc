@@ -9,7 +9,7 @@
 #include <chrono>
 #include <utility>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 namespace tracewell::server {
 namespace {

@@ -19,10 +19,10 @@
 
 #include <fmt/format.h>
 
-#include "base/folder.h"
-#include "base/open.h"
-#include "base/owners.h"
-#include "base/paths.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
+#include "base/files/owners.h"
+#include "base/files/paths.h"
 #include "server/connection/peer.h"
 
 namespace tracewell::server {

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "base/named.h"
-#include "base/open.h"
+#include "base/files/named.h"
+#include "base/files/open.h"
 #include "server/connection/door.h"
 #include "server/connection/listener.h"
 #include "server/connection/transport.h"

@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/files/file.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 
 namespace tracewell::server {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 #include "server/connection/admission.h"
 

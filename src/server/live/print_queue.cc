@@ -19,8 +19,8 @@
 
 #include <fmt/format.h>
 
-#include "base/named.h"
-#include "base/thread.h"
+#include "base/files/named.h"
+#include "base/process/thread.h"
 
 namespace tracewell::server {
 namespace {

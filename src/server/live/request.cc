@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "agent/packets.h"
-#include "base/open.h"
-#include "base/text.h"
+#include "base/files/open.h"
+#include "base/text/text.h"
 #include "server/buffers/buffer_files.h"
 
 namespace tracewell::server {

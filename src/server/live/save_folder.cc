@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/folder.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "formats/format.h"
 
 namespace tracewell::server {

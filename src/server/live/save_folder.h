@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
 #include "base/result.h"
 #include "model/stream.h"
 
@@ -16,7 +16,7 @@ namespace tracewell::server {
 class SaveFolder {
  public:
   /// "" = nothing may be saved. InvalidArgument when it is no folder, or when the way there leads
-  /// through a link of another user's (base/open.h). It is held from then on.
+  /// through a link of another user's (base/files/open.h). It is held from then on.
   Status set_folder(const std::string& path);
   void set_overwrite(bool overwrite) { overwrite_ = overwrite; }
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 namespace tracewell::server {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 #include "server/replay/recording.h"
 

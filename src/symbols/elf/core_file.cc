@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "symbols/elf/elf_file.h"
 #include "symbols/elf/elf_headers.h"
 #include "symbols/elf/notes.h"

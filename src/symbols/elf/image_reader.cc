@@ -1,5 +1,5 @@
-// ELF from memory: the file is mapped once, by base/file.h, which survives a file that shrinks.
-// Addresses, offsets and counts are checked here.
+// ELF from memory: the file is mapped once, by base/files/file.h, which survives a file that
+// shrinks. Addresses, offsets and counts are checked here.
 #include "symbols/elf/image_reader.h"
 
 #include <elf.h>

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "symbols/image.h"
 
 namespace tracewell::symbols {

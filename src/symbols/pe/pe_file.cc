@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "symbols/elf/elf_file.h"
 
 namespace tracewell::symbols {

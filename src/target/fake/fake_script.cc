@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "target/fake/fake_target.h"
 
 namespace tracewell::target {

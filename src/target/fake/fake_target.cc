@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "machine/tdesc.h"
 
 namespace tracewell::target {

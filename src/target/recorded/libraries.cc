@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/xml.h"
+#include "base/text/xml.h"
 
 namespace tracewell::target {
 

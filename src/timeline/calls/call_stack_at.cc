@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "machine/control_flow.h"
 #include "model/batch.h"
 #include "timeline/moment.h"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/process/thread.h"
 #include "base/result.h"
-#include "base/thread.h"
 
 namespace tracewell::timeline {
 namespace {

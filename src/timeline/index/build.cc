@@ -13,7 +13,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "timeline/calls/call_marks.h"
 #include "timeline/index/seams.h"
 #include "timeline/index/segment_builder.h"

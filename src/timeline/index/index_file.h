@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 #include "timeline/index/segment.h"
 

@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/counted.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "machine/control_flow.h"
 #include "model/source_over.h"
 #include "timeline/diff/flow.h"

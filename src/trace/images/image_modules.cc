@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "machine/control_flow.h"
 #include "model/source_over.h"
 #include "symbols/pe/program_hash.h"

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "symbols/names.h"
 #include "trace/images/image_code.h"
 

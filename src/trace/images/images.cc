@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "symbols/image.h"
 #include "symbols/pe/program_hash.h"
 #include "target/recorded/placement.h"

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/beside.h"
-#include "base/file.h"
+#include "base/files/beside.h"
+#include "base/files/file.h"
 #include "trace/notes/notes_turn.h"
 #include "trace/notes_file.h"
 

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "base/file_lock.h"
-#include "base/open.h"
-#include "base/text.h"
+#include "base/files/file_lock.h"
+#include "base/files/open.h"
+#include "base/text/text.h"
 
 namespace tracewell::trace {
 namespace {

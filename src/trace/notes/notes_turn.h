@@ -5,15 +5,15 @@
 #include <string>
 #include <utility>
 
-#include "base/file.h"
-#include "base/folder.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
 #include "base/result.h"
 
 namespace tracewell::trace {
 
-/// Holds the file FILE.notes.lock, beside the notes, and locks it (base/file_lock.h). Only its
-/// owner and root can open that file. A lock of the trace, or of its notes, would be anybody's who
-/// may read them.
+/// Holds the file FILE.notes.lock, beside the notes, and locks it (base/files/file_lock.h). Only
+/// its owner and root can open that file. A lock of the trace, or of its notes, would be anybody's
+/// who may read them.
 class NotesTurn {
  public:
   /// Waits for others of this user's, as long as they come to an end. `notes` is where the notes

@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "trace/questions/finding.h"
 #include "trace/register_values.h"
 

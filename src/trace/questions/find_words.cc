@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "trace/place.h"
 #include "trace/selection.h"
 

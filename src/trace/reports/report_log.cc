@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "hooks/control/defaults.h"
 #include "hooks/log/log_use.h"
 #include "hooks/session/writing_session.h"

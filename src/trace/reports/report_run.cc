@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "filter/merge.h"
 #include "trace/lost_files.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "hooks/words/hook_ids.h"
 
 namespace tracewell::trace {

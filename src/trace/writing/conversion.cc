@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/paths.h"
+#include "base/text/counted.h"
+#include "base/text/text.h"
 #include "filter/step_frames.h"
 #include "filter/step_notes.h"
 #include "filter/step_numbers.h"

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/process/terminal.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tracewell::trace {
 

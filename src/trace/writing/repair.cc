@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/paths.h"
-#include "base/text.h"
+#include "base/files/paths.h"
+#include "base/text/text.h"
 #include "filter/step_notes.h"
 #include "trace/lost_files.h"
 #include "trace/notes_file.h"

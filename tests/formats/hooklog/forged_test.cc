@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "formats/hooklog/programs.h"
 #include "formats/hooklog/rings.h"
 #include "ring/ring_name.h"

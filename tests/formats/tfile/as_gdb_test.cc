@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "formats/support.h"
 #include "formats/tfile/as_gdb.h"
 #include "formats/tfile/description.h"

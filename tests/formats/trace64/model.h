@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "formats/support.h"
 #include "formats/trace64/read_back.h"
 

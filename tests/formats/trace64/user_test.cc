@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "formats/random_steps.h"
 #include "formats/trace64/blocks/user.h"
 #include "formats/trace64/model.h"

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "formats/json/jsonl_value.h"
 
 namespace tracewell::formats::trace64 {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/begin_anew.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "formats/trace64/blocks/user.h"
 #include "formats/trace64/read/flow.h"
 #include "formats/trace64/read/walk.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/trace64/blocks/header.h"
 #include "formats/trace64/scan/generation.h"
 #include "formats/trace64/scan/scan.h"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/begin_anew.h"
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "formats/trace64/blocks/header.h"
 #include "formats/trace64/blocks/stored.h"
 #include "formats/trace64/blocks/user.h"

@@ -16,9 +16,9 @@
 
 #include <fmt/format.h>
 
-#include "base/open.h"
-#include "base/text_file.h"
-#include "base/urgency.h"
+#include "base/files/open.h"
+#include "base/files/text_file.h"
+#include "base/process/urgency.h"
 #include "target/linux/fast/call_filters.h"
 #include "target/linux/fast/fast_code.h"
 #include "target/linux/fast/fault_handlers.h"

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 namespace tracewell::target::live {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/mapping.h"
+#include "base/files/mapping.h"
 
 namespace tracewell::target::live {
 

@@ -9,7 +9,7 @@
 
 #include <elf.h>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tracewell::target::live {
 namespace {

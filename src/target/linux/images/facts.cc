@@ -10,13 +10,13 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/hex.h"
-#include "base/kernel_files.h"
-#include "base/open.h"
-#include "base/paths.h"
-#include "base/text.h"
-#include "base/xml.h"
+#include "base/files/file.h"
+#include "base/files/kernel_files.h"
+#include "base/files/open.h"
+#include "base/files/paths.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
+#include "base/text/xml.h"
 #include "target/linux/images/build_id.h"
 #include "target/linux/images/link_map.h"
 #include "target/linux/images/mapped_files.h"

@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "base/folder.h"
-#include "base/open.h"
-#include "base/text.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
+#include "base/text/text.h"
 
 namespace tracewell::target::live {
 namespace {

@@ -3,7 +3,7 @@
 // kernel says so.
 #pragma once
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 #include "target/linux/kernel/ptrace.h"
 

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/endian.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "target/linux/images/mapped_files.h"
 
 namespace tracewell::target::live {

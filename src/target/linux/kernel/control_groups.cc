@@ -4,8 +4,8 @@
 #include <charconv>
 #include <optional>
 
-#include "base/file.h"
-#include "base/text.h"
+#include "base/files/file.h"
+#include "base/text/text.h"
 
 namespace tracewell::target::live {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <sys/resource.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace tracewell::target::live {
 

@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "base/aside.h"
-#include "base/open.h"
-#include "base/paths.h"
+#include "base/files/open.h"
+#include "base/files/paths.h"
+#include "base/process/aside.h"
 #include "target/linux/kernel/compat32.h"
 
 namespace tracewell::target::live {

@@ -14,10 +14,10 @@
 
 #include <fmt/format.h>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
 #include "base/murmur3.h"
-#include "base/open.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tracewell::target::live {
 

@@ -98,7 +98,7 @@ void send_again(Pid pid, Tid tid, const siginfo_t& signal);
 std::optional<std::string> read_proc(Tid tid, const char* name);
 /// KiB of the program's code, which stays the same as long as it has this memory; nullopt where it
 /// has none. In the middle of exec it is 0: who reads its stat, syscall or maps then waits for the
-/// end of that (base/aside.h).
+/// end of that (base/process/aside.h).
 std::optional<uint64_t> code_kib(Tid tid);
 /// Is the thread the kernel's alone (io_uring's, vhost's)? It never comes out of the kernel, though
 /// it stops like others.

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/endian.h"
-#include "base/open.h"
+#include "base/files/open.h"
 #include "target/linux/fast/fast_code.h"
 #include "target/linux/kernel/compat32.h"
 #include "target/linux/kernel/descriptors.h"

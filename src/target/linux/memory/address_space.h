@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 #include "machine/relocate.h"
 #include "pads/code.h"

@@ -15,11 +15,11 @@
 
 #include <fmt/format.h>
 
-#include "base/folder.h"
-#include "base/open.h"
-#include "base/paths.h"
-#include "base/text.h"
-#include "base/thread.h"
+#include "base/files/folder.h"
+#include "base/files/open.h"
+#include "base/files/paths.h"
+#include "base/process/thread.h"
+#include "base/text/text.h"
 #include "target/linux/kernel/ptrace.h"
 
 namespace tracewell::target::live {

@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
-#include "base/aside.h"
-#include "base/open.h"
+#include "base/files/open.h"
+#include "base/process/aside.h"
 
 namespace tracewell::target::live {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 #include "target/linux/kernel/ptrace.h"
 

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "base/urgency.h"
+#include "base/process/urgency.h"
 #include "target/linux/kernel/frozen.h"
 #include "target/linux/memory/shared_memory.h"
 #include "target/linux/programs/seize.h"

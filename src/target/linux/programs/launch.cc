@@ -16,11 +16,11 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/oom_score.h"
-#include "base/owners.h"
-#include "base/text.h"
-#include "base/urgency.h"
+#include "base/files/file.h"
+#include "base/files/owners.h"
+#include "base/process/oom_score.h"
+#include "base/process/urgency.h"
+#include "base/text/text.h"
 #include "target/linux/kernel/descriptors.h"
 #include "target/linux/programs/program_here.h"
 #include "target/linux/stops/patience.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "target/linux/kernel/ptrace.h"
 
 namespace tracewell::target::live {

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "base/kernel_files.h"
-#include "base/paths.h"
+#include "base/files/kernel_files.h"
+#include "base/files/paths.h"
 #include "target/linux/kernel/compat32.h"
 #include "target/linux/kernel/ptrace.h"
 #include "target/linux/threads/register_blocks.h"

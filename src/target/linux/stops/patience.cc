@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "target/linux/kernel/ptrace.h"
 
 namespace tracewell::target::live {

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/open.h"
+#include "base/files/open.h"
 #include "target/linux/kernel/descriptors.h"
 #include "target/linux/kernel/ptrace.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/urgency.h"
+#include "base/process/urgency.h"
 #include "target/linux/kernel/ptrace.h"
 #include "target/linux/stops/starter.h"
 

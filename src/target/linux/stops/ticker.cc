@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 namespace tracewell::target::live {
 namespace {

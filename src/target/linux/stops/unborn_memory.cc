@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/open.h"
+#include "base/files/open.h"
 #include "target/linux/kernel/compat32.h"
 #include "target/linux/stops/unborn.h"
 
