@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 
+#include "base/files/folder.h"
 #include "base/files/open.h"
 #include "base/files/paths.h"
 #include "hooks/log/held_folder.h"

@@ -57,6 +57,16 @@ std::string parent_in(const std::string& path, const std::string& name) {
   return path.substr(0, slash);
 }
 
+/// What root makes stays where it was made: nobody else may move it, or put another into its place.
+Status check_place_of_roots(const Folder& folder) {
+  if (::geteuid() != 0) return {};
+  TW_ASSIGN_OR_RETURN(const FileFacts facts, folder.facts());
+  const bool open = (facts.mode & 0022) != 0 && (facts.mode & S_ISVTX) == 0;
+  if (facts.owner == 0 && !open) return {};
+  return {Errc::InvalidArgument, fmt::format("others may write to {}: root makes no folder there",
+                                             printable(folder.path()))};
+}
+
 }  // namespace
 
 Result<Folder> Folder::named(const std::string& path) {
@@ -265,6 +275,22 @@ Status Folder::rename_folder(const std::string& from, const std::string& to) con
 
 Status Folder::sync() const {
   return sync_folder(fd(), path_);
+}
+
+Status make_folders(const std::string& path) {
+  if (is_folder(path)) return {};
+  const size_t name = path.find_last_not_of('/');
+  if (name == std::string::npos) return {Errc::InvalidArgument, "a folder's name is empty"};
+  const std::string plain = path.substr(0, name + 1);
+  if (const std::string above = parent_of(plain); above != plain)
+    TW_RETURN_IF_ERROR(make_folders(above));
+  if (is_folder(plain)) return {};  // "made/.."
+  TW_ASSIGN_OR_RETURN(const Folder::Entry place, Folder::around(plain));
+  TW_RETURN_IF_ERROR(check_place_of_roots(place.folder));
+  // The kernel takes the umask away. No mode is set afterwards: by then another folder of this
+  // user's may have the name.
+  TW_RETURN_IF_ERROR(place.folder.make_inside(place.name, false, 0777));
+  return {};
 }
 
 }  // namespace tracewell

@@ -91,4 +91,8 @@ struct Folder::Entry {
   std::string name;  // in it
 };
 
+/// The folder and those above it, where they are missing, as mkdir -p makes them. Root's only where
+/// others cannot exchange them.
+Status make_folders(const std::string& path);
+
 }  // namespace tracewell

@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
-
 namespace tracewell {
 
 /// From the root, without "." and ".."; links stay as they are.
@@ -34,9 +32,6 @@ bool is_same_file(const std::string& one, const std::string& other);
 /// What a link says; nullopt when it is none.
 std::optional<std::string> link_text(const std::string& path);
 
-/// The folder and those above it, where they are missing, as mkdir -p makes them. Root's only where
-/// others cannot exchange them.
-Status make_folders(const std::string& path);
 /// $TMPDIR, or /tmp. A set-uid program does not look at $TMPDIR.
 std::string temporary_folder();
 

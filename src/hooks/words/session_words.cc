@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/files/file.h"
+#include "base/files/folder.h"
 #include "base/files/owners.h"
 #include "base/files/paths.h"
 #include "base/text/message.h"

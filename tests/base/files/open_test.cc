@@ -18,7 +18,6 @@
 
 #include "base/files/beside.h"
 #include "base/files/folder.h"
-#include "base/files/paths.h"
 
 namespace tracewell {
 namespace {
