@@ -403,10 +403,17 @@ TEST(Peer, IsFoundInTheTableOfConnections) {
                  "0000000000000000FFFF00000100007F:0929 01 00000000:00000000 00:00000000 00000000 "
                  " 1001        0 4711\n"),
             1001);
-  // Closed, waiting, listening; the other direction; another port; cut.
+  // Who has ended its side is there, and may listen.
+  for (const std::string state : {" 04 ", " 05 "}) {
+    std::string ended = row;
+    ended.replace(ended.find(" 01 "), state.size(), state);
+    EXPECT_EQ(look(ended), 1000) << state;
+  }
+  // Closed, waiting, on its way, listening; the other direction; another port; cut.
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
-           {" 4711 ", " 0 "}, {" 01 ", " 06 "}, {" 01 ", " 0A "}, {":D431", ":D432"},
-           {":0929", ":0930"}, {" 1000 ", " x "}, {"0 4711", "0"}}) {
+           {" 4711 ", " 0 "}, {" 01 ", " 06 "}, {" 01 ", " 02 "}, {" 01 ", " 07 "},
+           {" 01 ", " 0A "}, {":D431", ":D432"}, {":0929", ":0930"}, {" 1000 ", " x "},
+           {"0 4711", "0"}}) {
     std::string other = row;
     other.replace(other.find(from), from.size(), to);
     if (from == "0 4711") other.resize(other.find("1000") + 12);
@@ -489,6 +496,10 @@ TEST(Peer, IsWhoeverHoldsTheOtherEnd) {
   const auto held = tcp_peer_user(server.get());
   ASSERT_TRUE(held.ok()) << held.error().text();
   EXPECT_EQ(*held, ::geteuid());
+  ASSERT_EQ(::shutdown(client.get(), SHUT_WR), 0);
+  const auto ended = tcp_peer_user(server.get());
+  ASSERT_TRUE(ended.ok()) << ended.error().text() << ": it has ended its side alone";
+  EXPECT_EQ(*ended, ::geteuid());
   client.reset();
   EXPECT_FALSE(tcp_peer_user(server.get()).ok()) << "a closed one is nobody's";
 }

@@ -159,11 +159,17 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   return out;
 }
 
-bool is_established(int fd) {
+/// Ours. Who has ended its side may still listen, and its address be nobody else's.
+bool is_open(int fd) {
   tcp_info info{};
   socklen_t size = sizeof info;
   return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
-         info.tcpi_state == TCP_ESTABLISHED;
+         (info.tcpi_state == TCP_ESTABLISHED || info.tcpi_state == TCP_CLOSE_WAIT);
+}
+
+/// The other one, which has been connected with ours.
+bool is_other_open(uint8_t state) {
+  return state == TCP_ESTABLISHED || state == TCP_FIN_WAIT1 || state == TCP_FIN_WAIT2;
 }
 
 struct Row {
@@ -171,11 +177,14 @@ struct Row {
   uint32_t user = 0;
 };
 
-/// Of a connection that is established, and that a process holds.
+/// Of a connection that is open, and that a process holds.
 std::optional<Row> read_row(std::string_view line) {
   constexpr size_t kLocal = 1, kRemote = 2, kState = 3, kUser = 7, kInode = 9;
   const auto words = fields_of(line);
-  if (words.size() <= kInode || words[kState] != "01" || words[kInode] == "0") return std::nullopt;
+  if (words.size() <= kInode || words[kInode] == "0") return std::nullopt;
+  const auto state = parse_hex(words[kState]);
+  if (!state || *state > UINT8_MAX || !is_other_open(static_cast<uint8_t>(*state)))
+    return std::nullopt;
   const auto local = read_end(words[kLocal]), remote = read_end(words[kRemote]);
   const auto user = parse_number(words[kUser]);
   if (!local || !remote || !user || *user > UINT32_MAX) return std::nullopt;
@@ -194,7 +203,7 @@ Asked ask_about(int fd) {
   Asked out;
   out.fd = fd;
   // A cheap answer first: what was closed already is nobody's.
-  if (!is_established(fd)) return out;
+  if (!is_open(fd)) return out;
   sockaddr_storage own{}, peer{};
   socklen_t own_size = sizeof own, peer_size = sizeof peer;
   if (::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
@@ -207,7 +216,7 @@ Asked ask_about(int fd) {
   const auto told = ask_kernel(out.from, out.to);
   // That it is not there and that nobody answers such questions is one error. Our own end is there.
   out.in_tables = !told && !ask_kernel(out.to, out.from);
-  if (told && *told && (*told)->state == TCP_ESTABLISHED && (*told)->is_held())
+  if (told && *told && is_other_open((*told)->state) && (*told)->is_held())
     out.user = (*told)->user;
   return out;
 }
@@ -253,7 +262,7 @@ std::vector<Result<uint32_t>> tcp_peer_users(const std::vector<int>& fds) {
   std::vector<Result<uint32_t>> out;
   // The other end may be gone by now, and its address be somebody else's: then ours is gone, too.
   for (Asked& one : all)
-    out.push_back(one.user && !is_established(one.fd) ? Result<uint32_t>(nobody())
+    out.push_back(one.user && !is_open(one.fd) ? Result<uint32_t>(nobody())
                                                       : std::move(one.user));
   return out;
 }

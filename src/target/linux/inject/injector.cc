@@ -1,11 +1,15 @@
 // Running a system call in the traced program. Not from a thread that is about to get a signal:
-// that would be lost. Nor from one of the kernel's, which would never make the call. One that was
-// interrupted inside a system call is led back to the very same stop, where the kernel restarts it.
+// that would be lost; take_signal() keeps it where there is no other thread. Nor from one of the
+// kernel's, which would never make the call. One that was interrupted inside a system call is led
+// back to the very same stop, where the kernel restarts it.
 #include "target/linux/inject/injector.h"
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -72,6 +76,17 @@ bool stands_in_program(const Thread& thread) {
   if (thread.pending && thread.pending->kind == StopEvent::Kind::Signal) return false;
   if (stop_event(thread.status) == kEventStop) return true;
   return is_signal_stop(thread.status) && stop_signal(thread.status) == SIGTRAP;
+}
+
+/// One that it was sent, not one that its own instruction causes, which comes again. Which one?
+bool stands_by_signal(const Thread& thread, siginfo_t& signal) {
+  if (thread.run != Run::Stopped || thread.fresh || !is_signal_stop(thread.status) ||
+      is_group_stop(thread.status) || thread.doing.site_call() != nullptr ||
+      !thread.doing.may(Doing::Turn::Lend))
+    return false;
+  if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &signal) != 0) return false;
+  constexpr int kCaused[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
+  return std::ranges::find(kCaused, signal.si_signo) == std::end(kCaused) || signal.si_code <= 0;
 }
 
 }  // namespace
@@ -197,6 +212,13 @@ Status Injector::give_back(Thread& thread) {
     return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
   Lent::give_back(thread);
   // To a stop that has no system call behind it.
+  if (!interrupt(thread))
+    return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
+  return {};
+}
+
+/// On to the next stop, without a step in the program. False: it is gone, or waits in the kernel.
+bool Injector::interrupt(Thread& thread) {
   thread.run = Run::Running;
   thread.regs_state = Thread::Registers::Unknown;
   thread.asked = true;
@@ -204,11 +226,53 @@ Status Injector::give_back(Thread& thread) {
   trace(PTRACE_CONT, thread.tid, 0, uint64_t{0});
   const Waited waited = stops_.await_within(thread.tid, Lent::kCallNs);
   if (waited == Waited::GaveUp) late_.give_up(thread, '?');
-  if (waited != Waited::Stopped)
-    return {Errc::Target, fmt::format("thread {} is gone, or waits in the kernel", thread.tid)};
+  if (waited != Waited::Stopped) return false;
   thread.fresh = false;
   thread.asked = false;
-  return {};
+  return true;
+}
+
+std::optional<Injector::Taken> Injector::take_signal(const AddressSpace& space) {
+  if (injectable(space) != nullptr) return std::nullopt;
+  for (Thread* thread : threads_.all()) {
+    if (thread->process->space.get() != &space || thread->process->leaving) continue;
+    Taken out;
+    if (!stands_by_signal(*thread, out.signal)) continue;
+    out.tid = thread->tid;
+    out.pending = std::exchange(thread->pending, std::nullopt);
+    out.deferred_signal = std::exchange(thread->deferred_signal, 0);
+    if (!interrupt(*thread)) continue;  // what was to come to it has nobody to come to
+    if (stands_in_program(*thread)) return out;
+    // By another signal, or in a group stop. It is not told of the first one's sender then.
+    send_again(thread->process->pid, thread->tid, out.signal);
+  }
+  return std::nullopt;
+}
+
+/// The kernel takes a signal's description from its tracer where the thread stands by that signal,
+/// so another one of the same number is sent to it. What else comes before is delivered.
+void Injector::put_back(const Taken& taken) {
+  constexpr int kTriesMax = 8;
+  Thread* const thread = threads_.find(taken.tid);
+  if (thread == nullptr || thread->run != Run::Stopped) return;
+  if (tgkill(thread->process->pid, thread->tid, taken.signal.si_signo) != 0) return;  // it is gone
+  int deliver = 0;
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    thread->run = Run::Running;
+    thread->regs_state = Thread::Registers::Unknown;
+    trace(PTRACE_CONT, thread->tid, 0, static_cast<uint64_t>(deliver));
+    const Waited waited = stops_.await_within(thread->tid, Lent::kCallNs);
+    if (waited == Waited::GaveUp) late_.give_up(*thread, '?');
+    if (waited != Waited::Stopped) return;
+    thread->fresh = false;
+    deliver = is_signal_stop(thread->status) ? stop_signal(thread->status) : 0;
+    if (deliver != taken.signal.si_signo) continue;
+    siginfo_t signal = taken.signal;
+    trace(PTRACE_SETSIGINFO, thread->tid, 0, &signal);
+    thread->pending = taken.pending;
+    thread->deferred_signal = taken.deferred_signal;
+    return;
+  }
 }
 
 }  // namespace tracewell::target::live

@@ -1,8 +1,10 @@
 // Has a stopped thread of the program make system calls for us, and gives it back all that it had.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "base/result.h"
@@ -26,7 +28,20 @@ class Injector {
   Result<int64_t> system_call(Thread& thread, const uint64_t (&call)[7]);
   void unmap(Thread& thread, std::span<const pads::Range> some);
 
+  /// A thread that stands by a signal makes no calls. Where none of this memory can, one that does
+  /// is taken to a stop without its signal. nullopt: there was no need, or none could be.
+  struct Taken {
+    Tid tid = 0;
+    siginfo_t signal{};
+    std::optional<StopEvent> pending;
+    int deferred_signal = 0;
+  };
+  std::optional<Taken> take_signal(const AddressSpace& space);
+  /// It stands by the same signal again, from the same sender.
+  void put_back(const Taken& taken);
+
  private:
+  bool interrupt(Thread& thread);
   Status lend(Thread& thread), give_back(Thread& thread);
   Result<int64_t> call_lent(Thread& thread, const uint64_t (&call)[7]);
   /// To the exit of the call, whose registers are set: true. The program may have had the thread

@@ -94,6 +94,8 @@ void Programs::release(const std::shared_ptr<AddressSpace>& space) {
     if (thread->process->space == space && thread->run == Run::Stopped &&
         !is_signal_stop(thread->status))
       thread->fresh = false;
+  // Where all stand by signals nobody could make the calls that take code of ours away.
+  const auto taken = core_.injector.take_signal(*space);
   tracer_.fast().release(space);
   // Another stop came meanwhile: what that thread may run stays, and the sites go all the same.
   if (space->fast && !space->fast->stays_inside) {
@@ -103,6 +105,7 @@ void Programs::release(const std::shared_ptr<AddressSpace>& space) {
   space->remove_all();
   if (!core_.late.may_return_into_ours(*space))
     if (Thread* thread = core_.injector.injectable(*space)) core_.arenas.unmap_all(*thread);
+  if (taken) core_.injector.put_back(*taken);
   std::vector<Tid> waiting;
   for (Thread* thread : threads_.all()) {
     if (thread->process->space != space) continue;
