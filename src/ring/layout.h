@@ -80,15 +80,19 @@ struct Header {
   uint64_t lost = 0;   // hits besides for which there was no room; files of before have 0 here, too
   uint64_t begin = 0, end = 0;  // bytes ever written to the data ring; from version 2 on
   uint64_t shapes = 0;          // how many there are; likewise
+  /// How often a text was written, or both were dropped. Who copies one looks before and after: two
+  /// more may have written over it. Files of before have 0 here.
+  uint64_t texts_written = 0;
 };
 
 static_assert(sizeof(FrameShape) == 48 && sizeof(FrameEntry) == 24);
 static_assert(offsetof(FrameShape, mask) == 16 && offsetof(FrameEntry, what) == 20);
 static_assert(sizeof(Text) == 24);
-static_assert(sizeof(Header) == 176 && sizeof(Header) <= kPage);
+static_assert(sizeof(Header) == 184 && sizeof(Header) <= kPage);
 static_assert(offsetof(Header, texts) == 72 && offsetof(Header, text_current) == 120);
 static_assert(offsetof(Header, first) == 128 && offsetof(Header, next) == 136);
 static_assert(offsetof(Header, lost) == 144 && offsetof(Header, shapes) == 168);
+static_assert(offsetof(Header, texts_written) == 176);
 static_assert(std::atomic_ref<uint64_t>::is_always_lock_free);
 
 /// Where the areas of a buffer begin, and where the texts may.

@@ -158,6 +158,34 @@ TEST(EmptyBuffer, HasNoTextWhereFramesWillBe) {
   EXPECT_EQ(pages_written(memory), 0);
 }
 
+/// Whoever has mapped it would find it cut. A reader of its text learns that it may have been
+/// written over.
+TEST(EmptyBuffer, HasAFileThatIsNeverCut) {
+  const std::string path = test::scratch_path();
+  BufferMemory memory;
+  ASSERT_TRUE(memory.create(8 << 20).ok());
+  ASSERT_TRUE(memory.move_into(new_file(path)).ok());
+  const std::vector<uint8_t> text(1 << 16, 't');
+  uint64_t length = 0, written = 0;
+  const auto look = [&] {
+    EXPECT_GE(fs::file_size(path), length);
+    EXPECT_GT(header_at(path).texts_written, written);
+    length = fs::file_size(path);
+    written = header_at(path).texts_written;
+  };
+  for (const uint64_t size : {8 << 20, 1 << 16, 16 << 20, 1 << 10}) {
+    ASSERT_TRUE(memory.create(size).ok());
+    look();
+    ASSERT_TRUE(memory.describe(text).ok());
+    look();
+    write_all(memory);
+    memory.begin_clear(0);
+    memory.settle();
+    look();
+    EXPECT_EQ(pages_written(memory), 0);
+  }
+}
+
 /// Its positions go on: who looks for a frame of before finds that it is gone, not another one.
 TEST(EmptyBuffer, NeverHasAPositionTwice) {
   const std::string path = test::scratch_path();

@@ -81,7 +81,12 @@ def begin_anew(program, client):
 
 
 def change_size(client, megabytes):
-    client.ask(f"QTBuffer:size:{megabytes << 20:x}")
+    """What comes while an answer is due has its turn."""
+    client.send(f"QTBuffer:size:{megabytes << 20:x}")
+    time.sleep(0.01)
+    client.send("qTStatus")
+    same(client.receive(), "OK", "QTBuffer:size")
+    check(client.receive().startswith("T0"), "qTStatus")
 
 
 def disturbed(program, what):

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,6 +85,13 @@ Status allocate(int fd, uint64_t offset, uint64_t size) {
 /// Where it fails the file stays as it is.
 void set_length(int fd, uint64_t bytes) { (void)!ftruncate(fd, static_cast<off_t>(bytes)); }
 
+/// Readers have mapped it: it does not get shorter.
+bool lengthen(int fd, uint64_t bytes) {
+  struct stat about {};
+  if (fstat(fd, &about) == 0 && static_cast<uint64_t>(about.st_size) >= bytes) return true;
+  return ftruncate(fd, static_cast<off_t>(bytes)) == 0;
+}
+
 /// False: the file system has no call for it, or the call fails.
 bool punch(int fd, uint64_t offset, uint64_t size) {
   constexpr int kMode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
@@ -112,8 +120,7 @@ Result<uint8_t*> BufferMemory::map(const ring::Geometry& geometry, const BufferF
         fmt::format("cannot get {} bytes for the trace buffer", geometry.data_bytes));
   if (file != nullptr) {
     Status status;
-    if (ftruncate(file->fd(), static_cast<off_t>(geometry.end)) != 0)
-      status = errno_error("cannot lengthen it");
+    if (!lengthen(file->fd(), geometry.end)) status = errno_error("cannot lengthen it");
     if (status) status = allocate(file->fd(), 0, ring::kPage);
     if (!status) {
       munmap(memory, geometry.end);
@@ -142,7 +149,8 @@ Status BufferMemory::create(uint64_t data_bytes, uint64_t position) {
   settle();
   position_ = position;
   // The place of the last text may be one of frames.
-  if (file_) {
+  if (file_ && can_punch_) can_punch_ = punch(file_->fd(), ring::kPage, length_ - ring::kPage);
+  if (file_ && !can_punch_) {
     set_length(file_->fd(), ring::kPage);
     set_length(file_->fd(), geometry.end);
   }
@@ -167,6 +175,7 @@ void BufferMemory::adopt(uint8_t* memory, const ring::Geometry& geometry) {
   if (memory_ != nullptr) munmap(memory_, geometry_.end);
   memory_ = memory;
   geometry_ = geometry;
+  length_ = std::max(length_, geometry.end);
   begin_clear(position_);
 }
 
@@ -187,23 +196,25 @@ void BufferMemory::begin_clear(uint64_t position) {
   begin_header();
   settled_ = false;
   if (taken == 0) return settle();
-  const auto piece = [this, at = geometry_.end]() mutable { return give_back(at); };
+  const auto piece = [this, at = uint64_t{0}]() mutable { return give_back(at); };
   if (on_disk_ || taken > kAtOnceBytes) back_.start(piece);
   else PagesBack::run(piece);
   if (back_.ended()) settle();
 }
 
-/// What stands before `at` is to go, one piece of it now. Is there more? Where it fails the file
-/// stays as it is, and no page of it is touched unasked.
+/// What stands before `at` (0: all of it) is to go, one piece of it now. Is there more? Where it
+/// fails the file stays as it is, and no page of it is touched unasked.
 bool BufferMemory::give_back(uint64_t& at) {
-  if (at == geometry_.end) ahead_.stop();
+  if (at == 0) {
+    ahead_.stop();
+    at = file_ ? length_ : geometry_.end;
+  }
   if (at <= ring::kPage) return false;
   const uint64_t from = std::max(ring::kPage, at - std::min(at, kGiveBackBytes));
   if (!file_) {
     madvise(memory_ + from, at - from, MADV_DONTNEED);
   } else {
     const int fd = file_->fd();
-    if (at == geometry_.end) set_length(fd, at);  // without texts
     if (can_punch_) can_punch_ = punch(fd, from, at - from);
     // Whoever reads the file meanwhile finds it cut.
     if (!can_punch_) set_length(fd, from);
@@ -238,6 +249,7 @@ void BufferMemory::begin_header() {
   head.created_ns = now_ns();
   head.texts[0] = head.texts[1] = {};
   ring::publish(head.text_current, uint32_t{0});
+  ring::publish(head.texts_written, head.texts_written + 1);
   set_machine(register_block_bytes_, endian_);
   ring::publish(head.shapes, uint64_t{0});
   ring::publish(head.next, uint64_t{0});
@@ -342,11 +354,13 @@ Status BufferMemory::describe(Bytes text) {
   if (to.room < text.size()) {
     to = {file_end_, 0, (2 * text.size() + ring::kPage - 1) / ring::kPage * ring::kPage};
     file_end_ += to.room;
+    length_ = std::max(length_, file_end_);
   }
   if (Status status = write_at(file_->fd(), to.offset, text); !status)
     return std::move(status).error().within("trace buffer " + file_->path());
   to.size = text.size();
   ring::publish(head.text_current, other);
+  ring::publish(head.texts_written, head.texts_written + 1);
   return {};
 }
 

@@ -101,6 +101,7 @@ class BufferMemory {
   ring::Geometry geometry_;
   uint64_t shapes_ready_ = 0, data_ready_ = 0;  // bytes
   uint64_t file_end_ = 0;       // where the next text that needs room may stand
+  uint64_t length_ = 0;         // of the file, which readers have mapped: it is never cut
   uint32_t register_block_bytes_ = 0;
   Endian endian_ = Endian::Little;
   int64_t server_ = 0;

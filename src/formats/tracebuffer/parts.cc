@@ -1,6 +1,7 @@
 #include "formats/tracebuffer/parts.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 
@@ -58,7 +59,23 @@ Status TracebufferParts::take_header(uint32_t version, size_t slot_bytes) {
   return {};
 }
 
+/// A writer that goes on writes over it once two others have come.
 void TracebufferParts::take_text() {
+  constexpr int kTries = 100;
+  constexpr size_t kCopiedMax = 64 << 20;
+  for (int i = 0; i < kTries; ++i) {
+    const uint64_t written = ring::load(live().texts_written);
+    find_text();
+    if (text_.size() > kCopiedMax) return;
+    copied_text_ = std::make_shared<const std::vector<uint8_t>>(text_.begin(), text_.end());
+    text_ = *copied_text_;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (ring::load(live().texts_written) == written) return;
+  }
+}
+
+void TracebufferParts::find_text() {
+  text_ = {};
   const uint32_t current = ring::load(live().text_current);
   if (current > 1) return;
   ring::Text text;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/endian.h"
@@ -41,7 +43,7 @@ class TracebufferParts {
 
  private:
   Status take_header(uint32_t version, size_t slot_bytes);
-  void take_text();
+  void take_text(), find_text();
 
   Bytes file_;
   ring::Header header_;
@@ -49,6 +51,8 @@ class TracebufferParts {
   uint64_t data_there_ = 0;  // bytes of the data ring
   Bytes text_;
   uint64_t text_offset_ = 0;
+  /// text_, where it is not so long that it stays where it is.
+  std::shared_ptr<const std::vector<uint8_t>> copied_text_;
 };
 
 /// The version that a file says it has; nullopt: the file ends inside its header.

@@ -24,14 +24,15 @@ constexpr size_t kDescriptionBytesMax = 16 << 20;
 
 void TracebufferSource::tell_cut(const TracebufferParts& parts) {
   const uint64_t whole = parts.whole_bytes(), there = file_->bytes().size();
-  if (whole == 0) return;
+  // Its server may have made it longer since it was opened, and makes it shorter never.
+  if (whole == 0 || in_use_) return;
   problems_.add({there, Severity::Damage, "file-cut",
                  fmt::format("the file was cut: {} of {} bytes are there", there, whole)});
 }
 
 void TracebufferSource::read_description(const TracebufferParts& parts, bool has_frames) {
   Bytes text = parts.text();
-  if (text.empty() && has_frames)
+  if (text.empty() && has_frames && !in_use_)  // in use: it is being emptied
     problems_.add({offsetof(ring::Header, texts), Severity::Damage, "no-description",
                    "nothing says what the frames mean; registers have no names"});
   std::string_view points;

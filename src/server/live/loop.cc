@@ -174,6 +174,8 @@ void ServerLoop::meet(agent::Session& session) {
 /// What has come, and the answers. Who does not take them is not asked what else there is; whatever
 /// the program does goes on. False: that was the last of it.
 bool ServerLoop::talk(agent::Session& session) {
+  // Once it is answered, what has come meanwhile is taken: nothing tells of that again.
+  if (session.postponed) (void)session.proceed();
   if (session.postponed) {
     if (keep_waiting_.is_time() && link_.is_sent() && !link_.send("+")) return false;
   } else if (link_.has_room()) {
@@ -184,7 +186,7 @@ bool ServerLoop::talk(agent::Session& session) {
   }
   do {
     if (!link_.send(session.take_output())) return false;
-  } while (link_.has_room() && session.proceed());
+  } while (link_.has_room() && !session.postponed && session.proceed());
   if (session.running() || target_.processes().empty()) runs_on();
   if (session.finished()) {
     const int all_ms = target_.processes().empty() ? kLastWordsMs : kLastWordMs;
