@@ -175,7 +175,7 @@ void ServerLoop::meet(agent::Session& session) {
 /// the program does goes on. False: that was the last of it.
 bool ServerLoop::talk(agent::Session& session) {
   // Once it is answered, what has come meanwhile is taken: nothing tells of that again.
-  if (session.postponed) (void)session.proceed();
+  if (session.postponed) session.feed({});
   if (session.postponed) {
     if (keep_waiting_.is_time() && link_.is_sent() && !link_.send("+")) return false;
   } else if (link_.has_room()) {
