@@ -101,7 +101,7 @@ class Typist:
             text = item[1:]
             if ANSWER.match(item):
                 break
-        # Each was acknowledged once, ahead of its answer. Who waits long for one is told so by more.
+        # Each was acknowledged once, ahead of its answer. Who waits long for one gets more.
         patience = int((time.monotonic() - self.since) / WAITS_EACH_SECONDS)
         most = self.to_acknowledge + patience
         demand(self.sent or self.to_acknowledge <= self.acknowledged <= most,
