@@ -6,9 +6,14 @@
 namespace tracewell::formats {
 
 Result<TracebufferEntries> TracebufferEntries::open(Bytes file) {
+  constexpr int kTries = 100;
   TracebufferEntries entries(file);
-  TW_RETURN_IF_ERROR(entries.take_parts(ring::kVersion, sizeof(ring::FrameShape)));
-  entries.take_numbers();
+  for (int i = 0; i < kTries; ++i) {
+    TW_RETURN_IF_ERROR(entries.take_parts(ring::kVersion, sizeof(ring::FrameShape)));
+    entries.take_numbers();
+    // Else its parts may be of two runs.
+    if (ring::load(entries.live().texts_written) == entries.header().texts_written) break;
+  }
   return entries;
 }
 

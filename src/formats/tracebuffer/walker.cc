@@ -111,9 +111,11 @@ void TracebufferWalker::look_at_frames(const OpenOptions& options) {
     if (++count_ % kProgressFrames == 0) stage->at(kept_bytes_);
   }
   threads_ = threads.size();
-  // A writer that was killed may not have got to count its last frame.
+  // A writer that was killed may not have got to count its last frame. One that goes on had counted
+  // fewer when the header was read, a moment before `end`.
   created_ = entries_.header().next;
-  if (number && *number == static_cast<uint32_t>(created_ + 1)) ++created_;
+  const uint32_t more = number ? *number - static_cast<uint32_t>(created_) : 0;
+  if (more == 1 || (in_use_ && more <= count_)) created_ += more;
 }
 
 void TracebufferWalker::look_at_blocks(const Entry& entry, uint64_t at, uint64_t number) {
