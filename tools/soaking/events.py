@@ -258,7 +258,7 @@ class Event:
         demand(len(hits) == len(self.points), f"{len(hits)} tracepoints instead of "
                f"{len(self.points)}")
         full = full or "buffer was full" in text
-        return full, hits[0], self.compare_frames(full, hits, kept, created)
+        return full, hits[0], self.compare_frames(full, hits, kept, created, text)
 
     def compare_buffer(self, kept, created):
         if self.reader:
@@ -266,13 +266,13 @@ class Event:
         if self.no_folder:
             self.no_folder.look_at_run(self.server)
 
-    def compare_frames(self, full, hits, kept, created):
+    def compare_frames(self, full, hits, kept, created, told=""):
         """Of a run that is over. Returns how many hits were lost, as it was told."""
         lost = 0
         if self.steps or full:
             demand(created >= sum(hits) - len(hits) * full, f"{created} frames of {hits} hits")
         else:
-            lost = self.lost(created - sum(hits))
+            lost = self.lost(created - sum(hits), told)
         demand(kept <= created, f"{kept} frames kept of {created}")
         self.soak.count("hits", sum(hits))
         self.soak.count("frames kept", kept)
@@ -296,12 +296,12 @@ class Event:
         self.soak.longest("stand_anew", self.watch.end_stand())
         self.soak.count("runs begun anew")
 
-    def lost(self, count):
+    def lost(self, count, told):
         """Hits that are frames only in the number of those created. A tracer that gets no processor
         for longer than a hit waits at a full ring cannot take them, and that is told so."""
         late = self.soak.control.late_between(self.began, time.monotonic())
         demand(count == 0 or count > 0 and late and not self.traps, f"{count} frames more than "
-               "hits were created")
+               f"hits were created: {told}")
         self.soak.count("hits lost while processes had to wait", count)
         return count
 
