@@ -115,6 +115,12 @@ class FastSites {
   virtual std::vector<ThreadBase> threads(Pid pid) = 0;
   /// How many there are. Nobody is stopped.
   virtual size_t thread_count(Pid pid) = 0;
+  /// Has another process run in its memory since there are pads, or does one now: of CLONE_VM, or a
+  /// child of vfork, whose hits are its parent's as far as can be told?
+  virtual bool has_others(Pid pid) const {
+    (void)pid;
+    return false;
+  }
   /// Puts code where threads can run it, at a multiple of 64, and returns where. `code` is called
   /// with the address and makes the bytes, always as many.
   using MakeCode = std::function<std::vector<uint8_t>(uint64_t address)>;

@@ -1,11 +1,13 @@
 // A trace buffer is emptied: its memory goes back to the system beside whoever asked for it, who
 // looks at its file finds nothing that is not so, and what needs memory waits.
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <memory>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -60,7 +62,10 @@ TEST(PagesBack, GoesOnUntilThereIsNoMore) {
   std::promise<void> told;
   PagesBack back;
   EXPECT_TRUE(back.ended());
-  back.on_end([&] { told.set_value(); });
+  std::atomic<int> pieces = 0;
+  back.on_piece([&] {
+    if (++pieces == 5) told.set_value();
+  });
   back.start([&] { return --left > 0; });
   told.get_future().wait();
   EXPECT_TRUE(back.ended());
@@ -98,14 +103,13 @@ TEST_P(Emptying, GivesBackBesideItsUser) {
   }
   write_all(memory);
   EXPECT_EQ(memory.bytes_to_come() != 0, false);
-  std::promise<void> told;
-  memory.on_settled([&] { told.set_value(); });
+  std::counting_semaphore<> told(0);
+  memory.on_settled([&] { told.release(); });
   memory.begin_clear(kLarge);
   EXPECT_EQ(memory.header().end, kLarge);
   const bool is_back = memory.settled();
   EXPECT_EQ(memory.header().begin, is_back ? kLarge : UINT64_MAX);
-  told.get_future().wait();
-  EXPECT_TRUE(memory.settled());
+  while (!memory.settled()) told.acquire();
   EXPECT_EQ(memory.header().begin, kLarge);
   EXPECT_EQ(pages_written(memory), 0);
   const uint64_t to_come = memory.bytes_to_come();
@@ -218,6 +222,20 @@ TEST(EmptyBuffer, NeverHasAPositionTwice) {
     end = header_at(path).end;
     EXPECT_EQ(end, empty.begin + 4000);
   }
+}
+
+/// As many frames as somebody has looked at, of a run before.
+TEST(EmptyBuffer, HasNoFramesThatWereSeen) {
+  TraceBuffer buffer;
+  ASSERT_TRUE(buffer.resize(1000).ok());
+  ASSERT_TRUE(buffer.move_into(new_file(test::scratch_path())).ok());
+  ASSERT_TRUE(buffer.append({}, {}));
+  EXPECT_TRUE(buffer.has_unseen());
+  ASSERT_TRUE(buffer.frame(0).ok());
+  EXPECT_FALSE(buffer.has_unseen());
+  buffer.clear();
+  ASSERT_TRUE(buffer.append({}, {}));
+  EXPECT_TRUE(buffer.has_unseen());
 }
 
 /// An engine on a target that is told when memory is back.

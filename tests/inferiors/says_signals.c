@@ -1,5 +1,5 @@
-// says_signals: calls place() ten times a second. For each SIGUSR1 and each SIGRTMIN a line: its
-// number, how it was sent, by whom, with which value.
+// says_signals: calls place() ten times a second. For each SIGUSR1, SIGCONT and SIGRTMIN a line:
+// its number, how it was sent, by whom, with which value.
 #define _GNU_SOURCE
 #include <poll.h>
 #include <signal.h>
@@ -21,6 +21,7 @@ int main(void) {
   struct sigaction action = {.sa_sigaction = say, .sa_flags = SA_SIGINFO | SA_RESTART};
   sigaction(SIGUSR1, &action, NULL);
   sigaction(SIGRTMIN, &action, NULL);
+  sigaction(SIGCONT, &action, NULL);
   for (long turn = 0;; ++turn) {
     place(turn);
     poll(NULL, 0, 100);

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import struct
 import subprocess
@@ -261,6 +262,24 @@ def ends_before_its_program(env, work):
             read("buffers", "--delete", one["name"], env=env)
 
 
+def tells_of_the_last(env):
+    """Those too that are in the program's rings when the server is told to end."""
+    os.environ["TRACEWELL_FAST"] = "all"
+    for number in range(6):
+        with on_port(STORM, 10**12, env=env) as server:
+            client = Client(server.remote)
+            begin(client, 5 << 20, True)
+            client.send("vCont;c")
+            time.sleep(0.01 + number / 200)
+            server.process.send_signal(signal.SIGTERM)
+            server.ended()
+            said = server.said()
+        there = json.loads(read("buffers", "--json", env=env))
+        told = re.findall(r"(\d+) frames that nobody has looked at", said)
+        same([int(one) for one in told], [one["frames"] for one in there], said)
+        read("buffers", "--delete-all", env=env)
+
+
 def killed_by_its_user(env):
     """Who kills the program does not want its frames."""
     with on_port(STORM, 1000000, env=env) as server:
@@ -380,6 +399,7 @@ def main():
         env = {**os.environ, "XDG_RUNTIME_DIR": str(run)}
         clean_ends(env, work)
         ends_before_its_program(env, work)
+        tells_of_the_last(env)
         old_ones_go(env, work)
         told_through_gdb(env)
         own_file(env, work)

@@ -10,6 +10,7 @@ import ctypes
 import os
 import pathlib
 import signal
+import socket
 import sys
 import threading
 import time
@@ -133,7 +134,18 @@ def empties(megabytes, *words):
             sizes.append(disturbed(program, lambda: change_size(client, size)))
             client.ask("QTinit")
             same(counts(client, program)[1]["tsize"], size << 20, "size")
+        ends_its_side(program, client, megabytes)
     return anew, sizes
+
+
+def ends_its_side(program, client, megabytes):
+    """Who says no more is answered all the same."""
+    fill(program, client, megabytes)
+    client.send(f"QTBuffer:size:{megabytes << 19:x}")
+    client.send("qTStatus")
+    client.socket.shutdown(socket.SHUT_WR)
+    same(client.receive(), "OK", "QTBuffer:size")
+    check(f"tsize:{megabytes << 19:x};" in client.receive(), "qTStatus")
 
 
 def takes_long(times):

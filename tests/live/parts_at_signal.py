@@ -26,9 +26,9 @@ def kill(pid):
     return f"{signal.SIGUSR1:d} {SI_USER} {os.getpid()} 0\n"
 
 
-def queue(pid):
-    same(LIBC.sigqueue(pid, int(signal.SIGRTMIN), ctypes.c_void_p(VALUE)), 0, "sigqueue")
-    return f"{signal.SIGRTMIN:d} {SI_QUEUE} {os.getpid()} {VALUE}\n"
+def queue(pid, value=VALUE):
+    same(LIBC.sigqueue(pid, int(signal.SIGRTMIN), ctypes.c_void_p(value)), 0, "sigqueue")
+    return f"{signal.SIGRTMIN:d} {SI_QUEUE} {os.getpid()} {value}\n"
 
 
 def unwanted_in(pid):
@@ -88,7 +88,62 @@ def parts(attach, kind, send, leave):
             program.kill()
 
 
+def fast_at(program, what):
+    """A traced program is let go behind `what`."""
+    place = bias(program.pid, PROGRAM) + symbols(PROGRAM)["place"]
+    with serving("--once", "--attach", "localhost:0", str(program.pid)) as (server, port, _):
+        client = Client(port)
+        begin(client, place, "fast")
+        client.send("vCont;c")
+        time.sleep(0.15)
+        what(client)
+        client.send("QTStop")
+        client.send(f"D;{program.pid:x}")
+        server.wait()
+    same(status(program.pid, "TracerPid"), "0", "its tracer")
+
+
+def stops_and_goes_on():
+    """SIGSTOP and SIGCONT do away with each other: none of them is kept and sent again."""
+    with subprocess.Popen([PROGRAM], stdout=subprocess.PIPE, text=True) as program:
+        try:
+            wait_until(lambda: status(program.pid, "State") == "S", "it runs")
+
+            def job_control(client):
+                os.kill(program.pid, signal.SIGSTOP)
+                check(client.receive().startswith("T"), "stopped")
+                os.kill(program.pid, signal.SIGCONT)
+
+            fast_at(program, job_control)
+            wait_until(lambda: status(program.pid, "State") == "S", "it goes on")
+            same(program.stdout.readline(), f"{signal.SIGCONT:d} {SI_USER} {os.getpid()} 0\n",
+                 "SIGCONT")
+        finally:
+            program.kill()
+
+
+def another_waits():
+    """Of the same number, sent to the same thread: both come, in their order."""
+    with subprocess.Popen([PROGRAM], stdout=subprocess.PIPE, text=True) as program:
+        try:
+            wait_until(lambda: status(program.pid, "State") == "S", "it runs")
+            said = []
+
+            def two(client):
+                said.append(queue(program.pid))
+                check(client.receive().startswith("T"), "stopped")
+                said.append(queue(program.pid, VALUE + 1))
+
+            fast_at(program, two)
+            same([program.stdout.readline(), program.stdout.readline()], said, "both")
+            same(said[0] != said[1], True, "two")
+        finally:
+            program.kill()
+
+
 def main():
+    stops_and_goes_on()
+    another_waits()
     for attach in ("--attach", "--attach-running"):
         for kind in ("fast", "trap"):
             for send in (kill, queue):

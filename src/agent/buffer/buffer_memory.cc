@@ -130,13 +130,13 @@ Result<uint8_t*> BufferMemory::map(const ring::Geometry& geometry, const BufferF
   return static_cast<uint8_t*>(memory);
 }
 
-Status BufferMemory::can_be(uint64_t data_bytes) {
+Status BufferMemory::can_be(uint64_t data_bytes) const {
   if (data_bytes > machine_memory_bytes())
     return {Errc::Limit,
             fmt::format("a trace buffer of {} bytes is more than this machine's memory",
                         data_bytes)};
   const ring::Geometry geometry = ring::geometry(data_bytes);
-  TW_ASSIGN_OR_RETURN(uint8_t * memory, map(geometry, nullptr));
+  TW_ASSIGN_OR_RETURN(uint8_t * memory, map(geometry, file_ ? &*file_ : nullptr));
   munmap(memory, geometry.end);
   return {};
 }
@@ -149,7 +149,8 @@ Status BufferMemory::create(uint64_t data_bytes, uint64_t position) {
   settle();
   position_ = position;
   // The place of the last text may be one of frames.
-  if (file_ && can_punch_) can_punch_ = punch(file_->fd(), ring::kPage, length_ - ring::kPage);
+  if (file_ && can_punch_ && length_ > geometry_.end)
+    can_punch_ = punch(file_->fd(), geometry_.end, length_ - geometry_.end);
   if (file_ && !can_punch_) {
     set_length(file_->fd(), ring::kPage);
     set_length(file_->fd(), geometry.end);
@@ -247,9 +248,10 @@ void BufferMemory::begin_header() {
   head.data_bytes = geometry_.data_bytes;
   head.agent_pid = server_ != 0 ? server_ : getpid();
   head.created_ns = now_ns();
+  ring::publish(head.texts_written, head.texts_written + 1);
+  ring::write_barrier();
   head.texts[0] = head.texts[1] = {};
   ring::publish(head.text_current, uint32_t{0});
-  ring::publish(head.texts_written, head.texts_written + 1);
   set_machine(register_block_bytes_, endian_);
   ring::publish(head.shapes, uint64_t{0});
   ring::publish(head.next, uint64_t{0});

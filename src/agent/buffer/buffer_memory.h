@@ -32,8 +32,8 @@ class BufferMemory {
   /// Memory for that many bytes of frames, and nothing in it. On failure nothing changed.
   /// `position`: see begin_clear().
   Status create(uint64_t data_bytes, uint64_t position = 0);
-  /// Would create() fail? Changes nothing.
-  static Status can_be(uint64_t data_bytes);
+  /// Would create() fail? Changes nothing but the length of the file.
+  Status can_be(uint64_t data_bytes) const;
   /// The same size again, in that file and in no other from now on.
   Status move_into(BufferFile file);
   /// No frames, no description; memory begins to go back to the system, and the rest of it goes in
@@ -44,7 +44,7 @@ class BufferMemory {
   bool settled();
   void settle();
   /// Told, in another thread, when it may be asked again whether it is settled().
-  void on_settled(std::function<void()> tell) { back_.on_end(std::move(tell)); }
+  void on_settled(std::function<void()> tell) { back_.on_piece(std::move(tell)); }
   void set_machine(uint32_t register_block_bytes, Endian endian);
 
   /// May data bytes 0..data-1 be written to? Asks the system where it was not asked yet.

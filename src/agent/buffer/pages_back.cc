@@ -8,7 +8,8 @@ void PagesBack::start(Piece piece) {
   wait();
   ended_ = false;
   auto thread = start_helper_thread([this, piece] {
-    while (!stop_.load(std::memory_order_relaxed) && piece()) continue;
+    while (!stop_.load(std::memory_order_relaxed) && piece())
+      if (tell_) tell_();
     ended_.store(true, std::memory_order_release);
     if (tell_) tell_();
   });

@@ -19,8 +19,8 @@ class PagesBack {
   PagesBack(const PagesBack&) = delete;
   PagesBack& operator=(const PagesBack&) = delete;
 
-  /// Called in that thread when all of it is done. May be empty.
-  void on_end(std::function<void()> tell) { tell_ = std::move(tell); }
+  /// Called in that thread behind each piece, and when all of it is done. May be empty.
+  void on_piece(std::function<void()> tell) { tell_ = std::move(tell); }
   /// All pieces; here and now where there can be no thread. None may be under way.
   void start(Piece piece);
   /// All pieces, here and now.

@@ -41,7 +41,6 @@ Status TraceBuffer::resize(uint64_t bytes) {
   marks_max_ = bytes / sizeof(Entry) / kMarkFrames + 2;
   marks_ = std::make_unique_for_overwrite<Place[]>(marks_max_);  // untouched, it takes no memory
   forget(next_turn(bytes));
-  seen_ = 0;
   return {};
 }
 
@@ -66,6 +65,7 @@ void TraceBuffer::clear() {
 void TraceBuffer::forget(uint64_t position) {
   begin_ = end_ = last_ = {};
   base_ = begin_.at = end_.at = last_.at = position;
+  seen_ = 0;
   shapes_near_ = {};
   shapes_.clear();
   ++generation_;

@@ -113,7 +113,7 @@ void Engine::set_disconnected(bool disconnected) {
 Status Engine::empty_for(std::optional<uint64_t> bytes) {
   if (running_)
     return {Errc::InvalidArgument, "the trace buffer's size cannot change while a trace runs"};
-  TW_RETURN_IF_ERROR(BufferMemory::can_be(bytes.value_or(TraceBuffer::kBytesDefault)));
+  TW_RETURN_IF_ERROR(buffer_.memory().can_be(bytes.value_or(TraceBuffer::kBytesDefault)));
   buffer_.begin_clear();
   return {};
 }

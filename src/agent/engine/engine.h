@@ -38,8 +38,9 @@ class Engine final : public Trace, public TraceControl, public target::HitHandle
   ~Engine() override;
   /// Before the first run. Without one the buffer is memory of this process.
   void keep_buffer_in(BufferHome home) { home_ = std::move(home); }
-  /// The server ends: frames that nobody has looked at stay in their file.
-  void keep_unseen(), abandon();
+  /// The server is about to end, or has let go of everything (`all`): frames that nobody has looked
+  /// at stay in their file, which is told in the end.
+  void keep_unseen(bool all), abandon();
 
   // Trace
   const std::vector<TracepointDef>& tracepoints() const override { return definitions_; }

@@ -46,8 +46,8 @@ void Engine::settle_buffer() {
   else tell("No trace buffer that outlives this server: " + status.error().text());
 }
 
-void Engine::keep_unseen() {
-  if (!unwanted_ && buffer_.keep_unseen()) tell_unseen();
+void Engine::keep_unseen(bool all) {
+  if (!unwanted_ && buffer_.keep_unseen() && all) tell_unseen();
 }
 
 /// The server that its user sees was killed: its file stays.

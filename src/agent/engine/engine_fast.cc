@@ -108,7 +108,14 @@ std::vector<std::string> Engine::remarks() { return std::exchange(remarks_, {});
 
 /// Takes hits of pads, as frames like any others.
 struct Engine::FastTaker final : FastHits {
-  explicit FastTaker(Engine& the_engine) : engine(the_engine) {}
+  explicit FastTaker(Engine& the_engine) : engine(the_engine) {
+    // Before a frame of another process, which does not say so.
+    target::FastSites* const sites = engine.target_.trace_sites()->fast();
+    if (engine.whose_.known().empty() || sites == nullptr) return;
+    if (!sites->has_others(engine.pid_)) return;
+    engine.whose_.forget();
+    engine.publish();
+  }
 
   /// What hits of a place have in common is found out once, as long as the place is the same.
   Plain plain(std::span<const PlainHit> hits, fast::UnchangedPages& pages) override {

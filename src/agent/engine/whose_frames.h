@@ -27,6 +27,8 @@ class WhoseFrames {
     known_.clear();
     return false;
   }
+  /// There may be frames of others that cannot be told from its own.
+  void forget() { known_.clear(); }
   /// As a catalog has it: one, or none.
   const std::vector<Process>& known() const { return known_; }
 

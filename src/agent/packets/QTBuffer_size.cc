@@ -12,9 +12,9 @@ void on_QTBuffer_size(Session& session, std::string_view body, Reply& reply) {
   FrameStore& frames = session.trace->frames();
   if (!frames.settled()) return reply.later();
   Status status = control.empty_for(size);
+  if (status) session.selected_frame.reset();
   if (!frames.settled()) return reply.later();  // and then it is empty
   if (status) status = control.set_buffer_size(size);
-  if (status) session.selected_frame.reset();
   reply.status(status);
 }
 

@@ -114,7 +114,8 @@ Status check_buffer_file(const std::string& path) {
   if (path.empty()) return {};
   if (::access(path.c_str(), F_OK) == 0)
     return {Errc::InvalidArgument,
-            fmt::format("{} exists; it may be a trace that a killed server left",
+            fmt::format("{0} exists; it may be the frames that a server has left (tracewell info "
+                        "{0} tells): move it away, or name another file",
                         printable(path))};
   if (::access((parent_of(path) + "/.").c_str(), W_OK | X_OK) == 0) return {};
   return errno_error("cannot make " + printable(path));

@@ -59,8 +59,9 @@ ServerOptions server_options(const LiveOptions& options, ServeSettings& settings
   out.killed = face_is_gone;
   out.ending = [&trace](ServerEnd end) {
     if (end == ServerEnd::Failed || face_is_gone()) trace.abandon();
-    else trace.keep_unseen();
+    else trace.keep_unseen(false);
   };
+  out.ended = [&trace] { trace.keep_unseen(true); };
   out.session.launch = options.launch;
   out.session.disabled = options.disabled;
   out.session.samples = options.attach_running;

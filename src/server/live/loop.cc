@@ -45,6 +45,7 @@ ServerEnd ServerLoop::run() {
   if (!failed_ && options_.ending) options_.ending(end);
   link_.close();
   let_all_go();
+  if (!failed_ && options_.ended) options_.ended();
   return failed_ ? ServerEnd::Failed : end;
 }
 
@@ -193,7 +194,7 @@ bool ServerLoop::talk(agent::Session& session) {
     if (!session.broken()) link_.finish_sending(kLastWordMs, all_ms);
     return false;
   }
-  return !link_.lost() || !link_.is_sent();
+  return session.postponed || !link_.lost() || !link_.is_sent();
 }
 
 void ServerLoop::converse(agent::Session& session) {

@@ -30,6 +30,8 @@ struct ServerOptions {
   /// Told before the end's first deed: who is killed during the end has said so already. Told again
   /// of a failure that comes after. May be empty.
   std::function<void(ServerEnd)> ending;
+  /// Told behind its last deed, unless it has failed. May be empty.
+  std::function<void()> ended;
   agent::SessionOptions session;
 };
 

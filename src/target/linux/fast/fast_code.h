@@ -111,6 +111,7 @@ class FastCode {
   }
   Mapped room;
   bool unwanted = false;  // to go when threads stand still
+  bool had_others = false;    // another process has begun in this memory
   bool is_nested = false;     // threads know themselves by other numbers than we do
   bool locks_memory = false;  // what the program maps is locked (mlockall)
   /// A thread may be inside that could not be led out. What it runs stays as it is: sites go by the

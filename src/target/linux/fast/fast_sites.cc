@@ -276,7 +276,7 @@ std::vector<FastSites::ThreadBase> LiveFastSites::threads(Pid pid) {
   const Still still(*this);
   std::vector<ThreadBase> out;
   for (Thread* const thread : threads_.all())
-    if (is_in(*thread->process, pid) && thread->run != Run::Exiting) {
+    if (is_in_or_beside(threads_, *thread->process, pid) && thread->run != Run::Exiting) {
       thread->unlisted = thread->run != Run::Stopped;
       if (!thread->unlisted) out.push_back(base_of(*thread));
     }

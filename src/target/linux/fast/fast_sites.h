@@ -52,6 +52,7 @@ class LiveFastSites final : public FastSites {
   void hurry(std::chrono::microseconds pause) override;
   std::vector<ThreadBase> threads(Pid pid) override;
   size_t thread_count(Pid pid) override;
+  bool has_others(Pid pid) const override;
   Result<uint64_t> place(Pid pid, uint64_t bytes, const MakeCode& code,
                          std::span<const Load> loads) override;
   void change(Pid pid, uint64_t address, uint8_t byte) override;
@@ -94,7 +95,6 @@ class LiveFastSites final : public FastSites {
     bool hits = false;        // it may write to it
   };
   void note_those_inside();
-  bool is_in(const Process& one, Pid pid) const;
   void let_others_on();
   void want_ticks();
 
@@ -116,5 +116,8 @@ class LiveFastSites final : public FastSites {
   std::vector<Here> here_;
   bool is_limited_ = false;  // is the program's group, when it was last looked at?
 };
+
+/// Is it this process, or one that runs in its memory beside it?
+bool is_in_or_beside(const ThreadTable& threads, const Process& one, Pid pid);
 
 }  // namespace tracewell::target::live

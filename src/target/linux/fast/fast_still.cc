@@ -74,16 +74,25 @@ void LiveFastSites::await_half_way(const AddressSpace& space) {
   }
 }
 
-bool LiveFastSites::is_in(const Process& one, Pid pid) const {
-  const Process* const process = threads_.find_process(pid);
+bool is_in_or_beside(const ThreadTable& threads, const Process& one, Pid pid) {
+  const Process* const process = threads.find_process(pid);
   return one.pid == pid || (process != nullptr && one.beside && one.space == process->space);
 }
 
 size_t LiveFastSites::thread_count(Pid pid) {
   return static_cast<size_t>(std::ranges::count_if(
       threads_.all(), [&](const Thread* thread) {
-        return thread->run != Run::Exiting && is_in(*thread->process, pid);
+        return thread->run != Run::Exiting && is_in_or_beside(threads_, *thread->process, pid);
       }));
+}
+
+bool LiveFastSites::has_others(Pid pid) const {
+  const Process* const process = threads_.find_process(pid);
+  return process != nullptr && process->space->fast &&
+         (process->space->fast->had_others ||
+          std::ranges::any_of(threads_.processes(), [&](const auto& one) {
+            return one.first != pid && one.second->space == process->space;
+          }));
 }
 
 void LiveFastSites::while_still(const std::function<void()>& what) {

@@ -4,11 +4,15 @@
 // back to the very same stop, where the kernel restarts it.
 #include "target/linux/inject/injector.h"
 
+#include <sys/ptrace.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -78,15 +82,44 @@ bool stands_in_program(const Thread& thread) {
   return is_signal_stop(thread.status) && stop_signal(thread.status) == SIGTRAP;
 }
 
-/// One that it was sent, not one that its own instruction causes, which comes again. Which one?
+/// As the thread has it where no call of its own, such as ppoll(2), has changed it for a while.
+bool is_blocked(Tid tid, int signal) {
+  uint64_t mask = 0;
+  return trace(PTRACE_GETSIGMASK, tid, sizeof mask, &mask) != 0 || (mask >> (signal - 1) & 1) != 0;
+}
+
+/// Has it another one of that number waiting? The queue of all threads is told apart from its own.
+bool waits_for_more(Tid tid, int signal) {
+  for (const uint32_t flags : {0u, uint32_t{PTRACE_PEEKSIGINFO_SHARED}}) {
+    siginfo_t some[16];
+    for (uint64_t at = 0;;) {
+      __ptrace_peeksiginfo_args from{at, flags, std::size(some)};
+      const long got = ptrace(PTRACE_PEEKSIGINFO, tid, &from, some);
+      if (got < 0) return true;
+      for (const siginfo_t& one : std::span(some, static_cast<size_t>(got)))
+        if (one.si_signo == signal) return true;
+      if (static_cast<size_t>(got) < std::size(some)) break;
+      at += static_cast<uint64_t>(got);
+    }
+  }
+  return false;
+}
+
+/// One that can be kept, and comes back as it was. Not what its own instruction causes. Not those
+/// of job control: each does away with others that wait (signal(7)). And not where we may not send
+/// it again.
 bool stands_by_signal(const Thread& thread, siginfo_t& signal) {
   if (thread.run != Run::Stopped || thread.fresh || !is_signal_stop(thread.status) ||
       is_group_stop(thread.status) || thread.doing.site_call() != nullptr ||
       !thread.doing.may(Doing::Turn::Lend))
     return false;
   if (trace(PTRACE_GETSIGINFO, thread.tid, 0, &signal) != 0) return false;
-  constexpr int kCaused[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
-  return std::ranges::find(kCaused, signal.si_signo) == std::end(kCaused) || signal.si_code <= 0;
+  constexpr int kNever[] = {SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGTRAP, SIGSYS,
+                            SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGKILL};
+  const int number = signal.si_signo;
+  return std::ranges::find(kNever, number) == std::end(kNever) &&
+         !is_blocked(thread.tid, number) && !waits_for_more(thread.tid, number) &&
+         tgkill(thread.process->pid, thread.tid, 0) == 0;
 }
 
 }  // namespace
@@ -233,26 +266,37 @@ bool Injector::interrupt(Thread& thread) {
 }
 
 std::optional<Injector::Taken> Injector::take_signal(const AddressSpace& space) {
-  if (injectable(space) != nullptr) return std::nullopt;
+  if (injectable(space) != nullptr || monotonic_ns() < space.no_calls_until_ns) return std::nullopt;
   for (Thread* thread : threads_.all()) {
     if (thread->process->space.get() != &space || thread->process->leaving) continue;
     Taken out;
+    if (is_frozen(thread->process->pid)) return std::nullopt;
     if (!stands_by_signal(*thread, out.signal)) continue;
     out.tid = thread->tid;
     out.pending = std::exchange(thread->pending, std::nullopt);
     out.deferred_signal = std::exchange(thread->deferred_signal, 0);
-    if (!interrupt(*thread)) continue;  // what was to come to it has nobody to come to
-    if (stands_in_program(*thread)) return out;
-    // By another signal, or in a group stop. It is not told of the first one's sender then.
-    send_again(thread->process->pid, thread->tid, out.signal);
+    if (interrupt(*thread) && stands_in_program(*thread)) return out;
+    // It is at another stop, or on its way to one. What it was to get comes from us then.
+    const int signal = out.deferred_signal != 0 ? out.deferred_signal : out.signal.si_signo;
+    if (signal == out.signal.si_signo) send_again(thread->process->pid, thread->tid, out.signal);
+    else tgkill(thread->process->pid, thread->tid, signal);
+    return std::nullopt;
   }
   return std::nullopt;
+}
+
+bool Injector::is_ours(const Thread& thread, int signal) {
+  siginfo_t info{};
+  return is_signal_stop(thread.status) && stop_signal(thread.status) == signal &&
+         trace(PTRACE_GETSIGINFO, thread.tid, 0, &info) == 0 && info.si_code == SI_TKILL &&
+         info.si_pid == getpid();
 }
 
 /// The kernel takes a signal's description from its tracer where the thread stands by that signal,
 /// so another one of the same number is sent to it. What else comes before is delivered.
 void Injector::put_back(const Taken& taken) {
   constexpr int kTriesMax = 8;
+  constexpr int64_t kEachNs = 5'000'000;
   Thread* const thread = threads_.find(taken.tid);
   if (thread == nullptr || thread->run != Run::Stopped) return;
   if (tgkill(thread->process->pid, thread->tid, taken.signal.si_signo) != 0) return;  // it is gone
@@ -261,17 +305,18 @@ void Injector::put_back(const Taken& taken) {
     thread->run = Run::Running;
     thread->regs_state = Thread::Registers::Unknown;
     trace(PTRACE_CONT, thread->tid, 0, static_cast<uint64_t>(deliver));
-    const Waited waited = stops_.await_within(thread->tid, Lent::kCallNs);
+    const Waited waited = stops_.await_within(thread->tid, kEachNs);
     if (waited == Waited::GaveUp) late_.give_up(*thread, '?');
     if (waited != Waited::Stopped) return;
     thread->fresh = false;
+    if (is_ours(*thread, taken.signal.si_signo)) {
+      siginfo_t signal = taken.signal;
+      trace(PTRACE_SETSIGINFO, thread->tid, 0, &signal);
+      thread->pending = taken.pending;
+      thread->deferred_signal = taken.deferred_signal;
+      return;
+    }
     deliver = is_signal_stop(thread->status) ? stop_signal(thread->status) : 0;
-    if (deliver != taken.signal.si_signo) continue;
-    siginfo_t signal = taken.signal;
-    trace(PTRACE_SETSIGINFO, thread->tid, 0, &signal);
-    thread->pending = taken.pending;
-    thread->deferred_signal = taken.deferred_signal;
-    return;
   }
 }
 

@@ -42,6 +42,7 @@ class Injector {
 
  private:
   bool interrupt(Thread& thread);
+  static bool is_ours(const Thread& thread, int signal);
   Status lend(Thread& thread), give_back(Thread& thread);
   Result<int64_t> call_lent(Thread& thread, const uint64_t (&call)[7]);
   /// To the exit of the call, whose registers are set: true. The program may have had the thread

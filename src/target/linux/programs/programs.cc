@@ -95,7 +95,8 @@ void Programs::release(const std::shared_ptr<AddressSpace>& space) {
         !is_signal_stop(thread->status))
       thread->fresh = false;
   // Where all stand by signals nobody could make the calls that take code of ours away.
-  const auto taken = core_.injector.take_signal(*space);
+  const bool has_ours = space->fast || space->has_copies();
+  const auto taken = has_ours ? core_.injector.take_signal(*space) : std::nullopt;
   tracer_.fast().release(space);
   // Another stop came meanwhile: what that thread may run stays, and the sites go all the same.
   if (space->fast && !space->fast->stays_inside) {

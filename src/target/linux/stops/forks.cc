@@ -73,6 +73,7 @@ Decision Decider::child_born(Thread& thread, Pid child, StopEvent::Kind kind) {
     space->returns_into_inherited = parent.space->may_return_into_hit(regs_of(thread).rip);
     if (space->is_spare) space->close();
   }
+  if (shared && space->fast) space->fast->had_others = true;
   Process& born = core_.threads.add_process(child, std::move(space));
   born.attached = parent.attached;
   born.catches_calls = parent.catches_calls;
