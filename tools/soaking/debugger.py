@@ -125,7 +125,9 @@ class Gdb:
         else:
             self.send("-exec-interrupt")
         while not self.stopped:
-            self.next_line(SAY_SECONDS - (time.monotonic() - begin), "-exec-interrupt")
+            line = self.next_line(SAY_SECONDS - (time.monotonic() - begin), "-exec-interrupt")
+            if "^error" in line or "Remote connection closed" in line:
+                raise Refused(line)  # its server has ended meanwhile
         return time.monotonic() - begin
 
     def close(self):

@@ -54,6 +54,8 @@ class NoFolder:
                   pathlib.Path(f"/tmp/tracewell-{number}"),
                   pathlib.Path(f"/run/user/{number}/tracewell"))
         for place in places:
+            if server is None:  # none was begun
+                break
             file = place / f"{server.pid}.twb"
             demand(not os.path.lexists(file), f"without a folder ({self.kind}) there is {file}")
         if self.kind == "missing":

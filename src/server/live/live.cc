@@ -58,7 +58,8 @@ ServerOptions server_options(const LiveOptions& options, ServeSettings& settings
   out.multi = options.multi;
   out.killed = face_is_gone;
   out.ending = [&trace](ServerEnd end) {
-    if (end == ServerEnd::Failed || face_is_gone()) trace.abandon();
+    if (end == ServerEnd::Failed) trace.abandon();
+    else if (face_is_gone()) trace.buffer().memory().abandon();  // told behind the last deed
     else trace.keep_unseen(false);
   };
   out.ended = [&trace] { trace.keep_unseen(true); };
