@@ -98,7 +98,7 @@ TEST(ImageData, SequencesAreNotHalfKnown) {
   const std::vector<Mapping> maps = mappings(one.pid);
   const uint64_t inside = one.symbol("sequence_begins");
   const auto found = [&](const std::function<bool()>& stop) {
-    return in_restartable_sequence(**space, maps, inside, stop);
+    return in_restartable_sequence(**space, (*space)->sequences, maps, inside, stop);
   };
   EXPECT_FALSE(found([] { return true; }).ok()) << "the server is to end";
   for (int calls = 0; calls < 8; ++calls) {

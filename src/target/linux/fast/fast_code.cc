@@ -12,8 +12,6 @@
 
 #include "base/check.h"
 #include "pads/planner.h"
-#include "target/linux/memory/address_space.h"
-#include "target/linux/memory/code_facts.h"
 #include "target/trap_reason.h"
 
 namespace tracewell::target::live {
@@ -40,8 +38,10 @@ FastCode::Segment::Segment(const CodeFacts& facts, const std::vector<pads::Range
       patches(code, pads::PadSpace(taken), FastSites::kSlotBytesMax, spread),
       code_bytes(facts.code_bytes) {}
 
-FastCode::FastCode(AddressSpace& space)
-    : space_(space), spread_(static_cast<uint32_t>(random_number())) {}
+FastCode::FastCode(PatchedMemory& memory, KnownCode& known)
+    : memory_(memory), known_(known), spread_(static_cast<uint32_t>(random_number())) {}
+
+FastCode::~FastCode() { memory_.covered = {}; }
 
 uint64_t FastCode::far_away() {
   constexpr uint64_t kStart = uint64_t{1} << 45, kPages = uint64_t{1} << 33;
@@ -57,12 +57,12 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
     left -= std::min(left, segment->code_bytes);
   }
   TW_ASSIGN_OR_RETURN(CodeFacts facts,
-                      code_around(space_, layout.maps, address, {stop, left}));
+                      code_around(memory_, layout.maps, address, {stop, left}));
   if (!facts.small_stacks.empty())
     return because(facts.small_stacks == "Go" ? TrapReason::GoCode : TrapReason::OCamlCode,
                    ", whose stacks may have no room for a hit");
   const uint64_t start = facts.input.code.address;
-  if (const auto before = space_.known_code.find(start); before != space_.known_code.end())
+  if (const auto before = known_.find(start); before != known_.end())
     facts.input.known = before->second;
   auto segment = std::make_unique<Segment>(facts, taken_in(layout), spread_);
   keep(segment->code.known());
@@ -78,10 +78,10 @@ Result<FastCode::Segment*> FastCode::segment_at(uint64_t address,
 void FastCode::keep(const pads::Known& known) {
   if (known.sweep == nullptr || known.memory_bytes() > kKeptBytesMax) return;
   uint64_t bytes = known.memory_bytes();
-  for (const auto& [start, other] : space_.known_code)
+  for (const auto& [start, other] : known_)
     if (start != known.sweep->range().start) bytes += other.memory_bytes();
-  if (bytes > kKeptBytesMax) space_.known_code.clear();
-  space_.known_code[known.sweep->range().start] = known;
+  if (bytes > kKeptBytesMax) known_.clear();
+  known_[known.sweep->range().start] = known;
 }
 
 /// A library may have gone, and another one have come.
@@ -90,7 +90,7 @@ bool FastCode::is_as_known(const Segment& segment, uint64_t address) const {
   const uint64_t start = std::max(segment.code.range().start, address - kAround);
   const Bytes known = segment.code.bytes_at(start);
   std::vector<uint8_t> now(std::min<size_t>(known.size(), 2 * kAround));
-  now.resize(space_.read(start, now));
+  now.resize(memory_.read(start, now));
   return std::ranges::equal(now, known.first(now.size())) && !now.empty();
 }
 
@@ -184,7 +184,7 @@ Status FastCode::write_pads(const Segment& segment, uint64_t site) {
   std::vector<uint64_t>& places = pads_of_[site];
   for (size_t i = 0; i < entry.plan.jumps.size(); ++i) {
     TW_ASSIGN_OR_RETURN(pads::Pad pad, pads::emit(segment.code, entry.plan, i, slots));
-    TW_RETURN_IF_ERROR(space_.write_raw(pad.address, pad.code));
+    TW_RETURN_IF_ERROR(memory_.write_raw(pad.address, pad.code));
     if (std::ranges::find(places, pad.address) == places.end()) places.push_back(pad.address);
     pads_[pad.address] = std::move(pad);
   }
@@ -195,8 +195,9 @@ Status FastCode::write_patch(const Segment& segment, const pads::Plan& plan) {
   for (const uint64_t guard : plan.guards) guards_[guard] = plan.site;
   for (const pads::Write& write : plan.writes) {
     const Bytes before = segment.code.bytes_at(write.address).first(write.bytes.size());
-    originals_.put(write.address, before.size(), {{before.begin(), before.end()}, write.bytes});
-    TW_RETURN_IF_ERROR(space_.write_raw(write.address, write.bytes));
+    memory_.covered.put(write.address, before.size(),
+                        {{before.begin(), before.end()}, write.bytes});
+    TW_RETURN_IF_ERROR(memory_.write_raw(write.address, write.bytes));
   }
   return {};
 }
@@ -207,9 +208,9 @@ void FastCode::take_out(const Segment& segment, const pads::Plan& plan) {
   for (const pads::Write& write : plan.writes) {
     const Bytes before = segment.code.bytes_at(write.address).first(write.bytes.size());
     std::vector<uint8_t> now(write.bytes.size());
-    now.resize(space_.read_raw(write.address, now));
-    if (now == write.bytes) best_effort(space_.write_raw(write.address, before));
-    originals_.erase(write.address);
+    now.resize(memory_.read_raw(write.address, now));
+    if (now == write.bytes) best_effort(memory_.write_raw(write.address, before));
+    memory_.covered.erase(write.address);
   }
   for (const uint64_t guard : plan.guards) guards_.erase(guard);
   if (stays_inside) return;  // and has to be found there
@@ -229,21 +230,6 @@ void FastCode::remove(uint64_t address) {
 
 void FastCode::remove_all() {
   for (const uint64_t site : sites()) remove(site);
-}
-
-void FastCode::remove_from(AddressSpace& copy) const {
-  for (const auto& [address, written] : originals_.all()) {
-    std::vector<uint8_t> now(written.size);
-    now.resize(copy.read_raw(address, now));
-    if (now == written.what.ours) best_effort(copy.write_raw(address, written.what.before));
-  }
-}
-
-size_t FastCode::count_in(const AddressSpace& copy) const {
-  return static_cast<size_t>(std::ranges::count_if(originals_.all(), [&](const auto& one) {
-    std::vector<uint8_t> now(one.second.size);
-    return copy.read_raw(one.first, now) == now.size() && now == one.second.what.ours;
-  }));
 }
 
 std::vector<uint64_t> FastCode::sites() const {
@@ -276,13 +262,13 @@ void FastCode::change(uint64_t address, uint8_t byte) {
   Placed* const placed = placed_.at(address);
   if (placed == nullptr) return;
   placed->code[address - placed->start] = byte;
-  best_effort(space_.write_raw(address, {&byte, 1}));
+  best_effort(memory_.write_raw(address, {&byte, 1}));
 }
 
 bool FastCode::is_ours(uint64_t pc) const {
   const auto is_as_written = [&](uint64_t start, Bytes code) {
     std::vector<uint8_t> now(code.size());
-    now.resize(space_.read_raw(start, now));
+    now.resize(memory_.read_raw(start, now));
     return std::ranges::equal(now, code);
   };
   if (const Placed* const placed = placed_.at(pc))
@@ -343,40 +329,21 @@ bool FastCode::is_as_before(uint64_t address) const {
 std::vector<uint64_t> FastCode::gone() {
   constexpr size_t kAtATime = 16;
   std::vector<uint64_t> found;
-  const auto& all = originals_.all();
+  const auto& all = memory_.covered.all();
   for (size_t left = std::min(kAtATime, all.size()); left > 0; --left) {
     auto at = all.upper_bound(looked_up_to_);
     if (at == all.end()) at = all.begin();
     looked_up_to_ = at->first;
-    std::vector<uint8_t> now(at->second.size);
-    now.resize(space_.read_raw(at->first, now));
-    if (now == at->second.what.ours) continue;
+    if (memory_.is_as_written(at->first, at->second.what)) continue;
     // A process that has just ended has no memory at all.
     uint8_t any = 0;
-    if (placed_.empty() || space_.read_raw(placed_.all().begin()->first, {&any, 1}) == 0)
+    if (placed_.empty() || memory_.read_raw(placed_.all().begin()->first, {&any, 1}) == 0)
       break;
     const std::vector<uint64_t> sites = sites_around(at->first, 1);
     found.insert(found.end(), sites.begin(), sites.end());
     break;
   }
   return found;
-}
-
-std::pair<uint64_t, uint64_t> FastCode::changed_range() const {
-  if (originals_.empty()) return {UINT64_MAX, 0};
-  const auto& [last, written] = *originals_.all().rbegin();
-  return {originals_.all().begin()->first, last + written.size};
-}
-
-void FastCode::hide(uint64_t address, std::span<uint8_t> bytes) const {
-  originals_.each_meeting(address, bytes.size(), [&](uint64_t at, const Written& written) {
-    for (size_t i = 0; i < written.before.size(); ++i)
-      if (at + i - address < bytes.size()) bytes[at + i - address] = written.before[i];
-  });
-}
-
-bool FastCode::meets(uint64_t address, uint64_t bytes) const {
-  return originals_.meet(address, bytes);
 }
 
 }  // namespace tracewell::target::live

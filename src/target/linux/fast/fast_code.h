@@ -20,21 +20,25 @@
 #include "pads/patches.h"
 #include "target/fast_sites.h"
 #include "target/linux/kernel/ptrace.h"
+#include "target/linux/memory/code_facts.h"
+#include "target/linux/memory/patched_memory.h"
 #include "target/linux/memory/stretches.h"
 
 namespace tracewell::target::live {
 
-class AddressSpace;
 class FaultHandlers;
-struct CodeFacts;
-struct AddressLayout;
 
 class FastCode {
  public:
   /// Maps memory in the program at exactly this place, to be executed. False: it cannot be had.
   using Map = std::function<bool(uint64_t start, uint64_t bytes)>;
 
-  explicit FastCode(AddressSpace& space);
+  /// In this memory, where `known` is what was known of code when there was fast code last.
+  FastCode(PatchedMemory& memory, KnownCode& known);
+  /// What still stands in the program's code counts as the program's own from then on.
+  ~FastCode();
+  FastCode(const FastCode&) = delete;
+  FastCode& operator=(const FastCode&) = delete;
 
   /// Where memory that is far from everything is best had: nobody maps anything there by himself,
   /// so the program's own memory comes to be where it would be without us. At random, since the
@@ -56,10 +60,6 @@ class FastCode {
   bool splits_instruction(uint64_t address) const;
   /// The program's own bytes are back everywhere.
   void remove_all();
-  /// The same in a copy of the memory that a fork has.
-  void remove_from(AddressSpace& copy) const;
-  /// At how many places what was written here stands in memory that may be such a copy.
-  size_t count_in(const AddressSpace& copy) const;
   std::vector<uint64_t> sites() const;
   /// Those that have to go before anybody may write to this place.
   std::vector<uint64_t> sites_around(uint64_t address, uint64_t bytes) const;
@@ -92,11 +92,6 @@ class FastCode {
   /// Sites whose place the program has written to since, or unmapped. Looks at a few, behind those
   /// that it was asked for before.
   std::vector<uint64_t> gone();
-
-  void hide(uint64_t address, std::span<uint8_t> bytes) const;
-  /// All that is changed is from here up to there; the first is larger where nothing is.
-  std::pair<uint64_t, uint64_t> changed_range() const;
-  bool meets(uint64_t address, uint64_t bytes) const;
 
   /// What we mapped into the program, and what of the last piece for code is free.
   struct Mapped {
@@ -149,18 +144,15 @@ class FastCode {
   const pads::Pad* pad_at(uint64_t pc) const;
   Segment* owner(uint64_t site) const;
 
-  AddressSpace& space_;
+  PatchedMemory& memory_;
+  KnownCode& known_;
   const uint32_t spread_;  // of pads
   std::vector<std::unique_ptr<Segment>> segments_;
   std::map<uint64_t, std::vector<uint8_t>> slots_;      // by site
   std::map<uint64_t, std::vector<uint64_t>> pads_of_;   // by the site of their plan: addresses
   std::map<uint64_t, pads::Pad> pads_;                  // by address
   std::map<uint64_t, uint64_t> guards_;                 // address, the site of its plan
-  struct Written {
-    std::vector<uint8_t> before, ours;
-  };
-  Stretches<Written> originals_;
-  uint64_t looked_up_to_ = 0;  // of these, by gone()
+  uint64_t looked_up_to_ = 0;  // of what is covered, by gone()
   bool waits_ = false;
   std::map<uint64_t, pads::Plan> ready_;  // by site: what commit() is to write
   Stretches<Placed> placed_;

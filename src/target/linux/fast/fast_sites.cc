@@ -99,7 +99,7 @@ bool supplies_pages(const ThreadTable& threads, const Process& process) {
 
 FastCode& code_of(Process& process) {
   auto& fast = process.space->fast;
-  if (!fast) fast = std::make_unique<FastCode>(*process.space);
+  if (!fast) fast = std::make_unique<FastCode>(*process.space, process.space->known_code);
   return *fast;
 }
 

@@ -50,44 +50,44 @@ std::vector<uint8_t> note_in(Bytes notes, uint64_t alignment, const NoteKind& ki
 }
 
 template <class FileHeader, class ProgramHeader>
-std::vector<uint8_t> find(const AddressSpace& space, uint64_t start, uint64_t bias,
+std::vector<uint8_t> find(const PatchedMemory& memory, uint64_t start, uint64_t bias,
                           const NoteKind& kind) {
-  const auto file = space.read_value<FileHeader>(start);
+  const auto file = memory.read_value<FileHeader>(start);
   if (!file) return {};
   // All headers at a time: an image may state many, and there may be many images.
   std::vector<ProgramHeader> headers(std::min<size_t>(file->e_phnum, kHeadersMax));
   auto* const bytes = reinterpret_cast<uint8_t*>(headers.data());
   const size_t got =
-      space.read(start + file->e_phoff, {bytes, headers.size() * sizeof(ProgramHeader)});
+      memory.read(start + file->e_phoff, {bytes, headers.size() * sizeof(ProgramHeader)});
   headers.resize(got / sizeof(ProgramHeader));
   uint64_t left = kNotesMax;
   for (const ProgramHeader& header : headers) {
     if (header.p_type != PT_NOTE || left == 0) continue;
     std::vector<uint8_t> notes(std::min<uint64_t>(header.p_memsz, left));
-    notes.resize(space.read(bias + header.p_vaddr, notes));
+    notes.resize(memory.read(bias + header.p_vaddr, notes));
     left -= notes.size();
     if (auto note = note_in(notes, header.p_align == 8 ? 8 : 4, kind); !note.empty()) return note;
   }
   return {};
 }
 
-std::vector<uint8_t> find(const AddressSpace& space, uint64_t start, uint64_t bias,
+std::vector<uint8_t> find(const PatchedMemory& memory, uint64_t start, uint64_t bias,
                           const NoteKind& kind) {
-  const auto magic = space.read_value<std::array<char, SELFMAG>>(start);
+  const auto magic = memory.read_value<std::array<char, SELFMAG>>(start);
   if (!magic || std::memcmp(magic->data(), ELFMAG, SELFMAG) != 0) return {};
-  return space.is_32_bit ? find<Elf32_Ehdr, Elf32_Phdr>(space, start, bias, kind)
-                         : find<Elf64_Ehdr, Elf64_Phdr>(space, start, bias, kind);
+  return memory.is_32_bit ? find<Elf32_Ehdr, Elf32_Phdr>(memory, start, bias, kind)
+                          : find<Elf64_Ehdr, Elf64_Phdr>(memory, start, bias, kind);
 }
 
 }  // namespace
 
-std::string build_id_in_memory(const AddressSpace& space, uint64_t start, uint64_t bias) {
-  const std::vector<uint8_t> id = find(space, start, bias, kBuildId);
+std::string build_id_in_memory(const PatchedMemory& memory, uint64_t start, uint64_t bias) {
+  const std::vector<uint8_t> id = find(memory, start, bias, kBuildId);
   return id.size() <= kBuildIdMax ? to_hex(id) : "";
 }
 
-std::string go_build_id_in_memory(const AddressSpace& space, uint64_t start, uint64_t bias) {
-  return to_hex(find(space, start, bias, kGoBuildId));
+std::string go_build_id_in_memory(const PatchedMemory& memory, uint64_t start, uint64_t bias) {
+  return to_hex(find(memory, start, bias, kGoBuildId));
 }
 
 }  // namespace tracewell::target::live

@@ -7,7 +7,7 @@
 
 #include <elf.h>
 
-#include "target/linux/memory/address_space.h"
+#include "target/linux/memory/patched_memory.h"
 
 namespace tracewell::target::live {
 namespace {
@@ -46,14 +46,14 @@ struct Image32 {
 
 /// Calls it with the entries of a table, one after the other, as far as they can be read.
 template <class Entry, class Visit>
-void each(const AddressSpace& space, pads::Range table, const std::function<bool()>& stop,
+void each(const PatchedMemory& memory, pads::Range table, const std::function<bool()>& stop,
           const Visit& visit) {
   std::vector<Entry> entries(kEntriesAtATime);
   uint64_t at = table.start, left = std::min(table.end - table.start, kTableMax) / sizeof(Entry);
   while (left > 0 && !(stop && stop())) {
     const size_t wanted = std::min<uint64_t>(left, kEntriesAtATime);
     auto* const bytes = reinterpret_cast<uint8_t*>(entries.data());
-    const size_t got = space.read(at, {bytes, wanted * sizeof(Entry)}) / sizeof(Entry);
+    const size_t got = memory.read(at, {bytes, wanted * sizeof(Entry)}) / sizeof(Entry);
     std::for_each_n(entries.begin(), got, visit);
     if (got < wanted) return;
     at += got * sizeof(Entry);
@@ -63,9 +63,9 @@ void each(const AddressSpace& space, pads::Range table, const std::function<bool
 
 }  // namespace
 
-ImageData::ImageData(const AddressSpace& space, const std::vector<Mapping>& maps,
+ImageData::ImageData(const PatchedMemory& memory, const std::vector<Mapping>& maps,
                      const Mapping& code, const Stop& stop)
-    : space_(space) {
+    : memory_(memory) {
   if (code.path.empty()) return;
   uint64_t image = 0;
   for (const Mapping& map : maps) {
@@ -74,7 +74,7 @@ ImageData::ImageData(const AddressSpace& space, const std::vector<Mapping>& maps
     if (map.readable && !map.executable) parts_.push_back({map.start, map.end});
   }
   if (image == 0) return;
-  if (space.is_32_bit)
+  if (memory.is_32_bit)
     take_image<Image32>(image, stop);
   else
     take_image<Image64>(image, stop);
@@ -84,14 +84,14 @@ ImageData::ImageData(const AddressSpace& space, const std::vector<Mapping>& maps
 template <class Image>
 void ImageData::take_image(uint64_t image, const Stop& stop) {
   using Header = typename Image::ProgramHeader;
-  const auto file = space_.read_value<typename Image::FileHeader>(image);
+  const auto file = memory_.read_value<typename Image::FileHeader>(image);
   if (!file || std::memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 ||
       file->e_ident[EI_CLASS] != Image::kClass || file->e_phentsize != sizeof(Header) ||
       file->e_phnum > kSegmentsMax)
     return;
   std::vector<Header> segments;
   const uint64_t at = image + file->e_phoff;
-  each<Header>(space_, {at, at + file->e_phnum * sizeof(Header)}, stop,
+  each<Header>(memory_, {at, at + file->e_phnum * sizeof(Header)}, stop,
                [&](const Header& one) { segments.push_back(one); });
   const auto find = [&](uint32_t type) {
     return std::ranges::find(segments, type, [](const Header& one) { return one.p_type; });
@@ -113,7 +113,7 @@ void ImageData::take_image(uint64_t image, const Stop& stop) {
 template <class Image>
 void ImageData::take_relocations(pads::Range dynamic, const Stop& stop) {
   uint64_t table = 0, bytes = 0, packed = 0, packed_bytes = 0;
-  each<typename Image::Dynamic>(space_, dynamic, stop, [&](const auto& one) {
+  each<typename Image::Dynamic>(memory_, dynamic, stop, [&](const auto& one) {
     const uint64_t value = one.d_un.d_val;
     // The loader may have made an address of the image's own out of it.
     const uint64_t address = value < bias_ ? bias_ + value : value;
@@ -122,7 +122,7 @@ void ImageData::take_relocations(pads::Range dynamic, const Stop& stop) {
     if (one.d_tag == DT_RELR) packed = address;
     if (one.d_tag == DT_RELRSZ) packed_bytes = value;
   });
-  each<typename Image::Relocation>(space_, {table, table + bytes}, stop, [&](const auto& one) {
+  each<typename Image::Relocation>(memory_, {table, table + bytes}, stop, [&](const auto& one) {
     if (!Image::relative(one)) return;
     const uint64_t addend = Image::addend(one);
     add({bias_ + one.r_offset, addend == 0 ? 0 : bias_ + addend});
@@ -135,7 +135,7 @@ template <class Word>
 void ImageData::take_packed(pads::Range table, const Stop& stop) {
   constexpr uint64_t kBits = sizeof(Word) * 8 - 1;
   uint64_t next = 0;
-  each<Word>(space_, table, stop, [&](Word entry) {
+  each<Word>(memory_, table, stop, [&](Word entry) {
     if ((entry & 1) == 0) {
       add({bias_ + entry, 0});
       next = bias_ + entry + sizeof(Word);
@@ -148,8 +148,8 @@ void ImageData::take_packed(pads::Range table, const Stop& stop) {
 }
 
 size_t ImageData::read(uint64_t address, std::span<uint8_t> into) const {
-  const size_t got = space_.read(address, into);
-  if (space_.is_32_bit)
+  const size_t got = memory_.read(address, into);
+  if (memory_.is_32_bit)
     apply<uint32_t>(address, into.first(got));
   else
     apply<uint64_t>(address, into.first(got));

@@ -14,14 +14,14 @@
 
 namespace tracewell::target::live {
 
-class AddressSpace;
+class PatchedMemory;
 
 class ImageData {
  public:
   /// Of the image that `code`, one of `maps`, belongs to. Nothing is kept of either. Tables of
   /// relocations are as long as a program says: `stop` (may be empty) is asked now and then whether
   /// to leave off, and the words that are left out then are told as they stand.
-  ImageData(const AddressSpace& space, const std::vector<Mapping>& maps, const Mapping& code,
+  ImageData(const PatchedMemory& memory, const std::vector<Mapping>& maps, const Mapping& code,
             const std::function<bool()>& stop);
 
   /// Where its first page is; 0 = it is not there, or has no ELF header of this kind of program.
@@ -57,7 +57,7 @@ class ImageData {
 
   static constexpr size_t kFixesMax = size_t{4} << 20;
 
-  const AddressSpace& space_;
+  const PatchedMemory& memory_;
   std::vector<pads::Range> parts_;
   uint64_t start_ = 0, bias_ = 0;
   pads::Range unwind_index_;

@@ -58,29 +58,29 @@ std::optional<uint64_t> entry_in_file(Tid tid) {
 
 /// The list stands in the program's memory, which may hold anything, a ring too.
 template <class Elf>
-void walk(const AddressSpace& space, uint64_t r_debug, uint64_t first,
+void walk(const PatchedMemory& memory, uint64_t r_debug, uint64_t first,
           std::vector<LoadedObject>& out) {
   std::unordered_set<uint64_t> seen;
   size_t names = 0;
   for (const LoadedObject& one : out) names += one.name.size();
   for (uint64_t at = first; at != 0 && out.size() < kObjectsMax && names < kNamesMax;) {
-    const auto map = space.read_value<LinkMap<typename Elf::Word>>(at);
+    const auto map = memory.read_value<LinkMap<typename Elf::Word>>(at);
     if (!map || !seen.insert(at).second) return;
     out.push_back({at, map->l_addr, map->l_ld, r_debug,
-                   map->l_name != 0 ? space.read_text(map->l_name, kNameMax) : ""});
+                   map->l_name != 0 ? memory.read_text(map->l_name, kNameMax) : ""});
     names += out.back().name.size();
     at = map->l_next;
   }
 }
 
 template <class Elf>
-MainProgram find_program(const AddressSpace& space, const AuxValues& aux, Tid tid) {
+MainProgram find_program(const PatchedMemory& memory, const AuxValues& aux, Tid tid) {
   using Header = typename Elf::ProgramHeader;
   using Word = typename Elf::Word;
   MainProgram program;
   std::optional<Word> bias, dynamic;
   for (size_t i = 0; i < std::min<uint64_t>(aux.phnum, kProgramHeadersMax); ++i) {
-    const auto header = space.read_value<Header>(aux.phdr + i * sizeof(Header));
+    const auto header = memory.read_value<Header>(aux.phdr + i * sizeof(Header));
     if (!header) break;
     if (header->p_type == PT_PHDR) bias = static_cast<Word>(aux.phdr - header->p_vaddr);
     if (header->p_type == PT_DYNAMIC) dynamic = header->p_vaddr;
@@ -97,10 +97,10 @@ MainProgram find_program(const AddressSpace& space, const AuxValues& aux, Tid ti
 }
 
 template <class Elf>
-std::optional<uint64_t> find_list(const AddressSpace& space, const MainProgram& program) {
+std::optional<uint64_t> find_list(const PatchedMemory& memory, const MainProgram& program) {
   using Dynamic = typename Elf::Dynamic;
   for (size_t i = 0; i < kDynamicMax; ++i) {
-    const auto entry = space.read_value<Dynamic>(program.dynamic + i * sizeof(Dynamic));
+    const auto entry = memory.read_value<Dynamic>(program.dynamic + i * sizeof(Dynamic));
     if (!entry || entry->d_tag == DT_NULL) return std::nullopt;
     if (entry->d_tag == DT_DEBUG) return entry->d_un.d_ptr;
   }
@@ -108,12 +108,12 @@ std::optional<uint64_t> find_list(const AddressSpace& space, const MainProgram& 
 }
 
 template <class Elf>
-std::vector<LoadedObject> objects(const AddressSpace& space, uint64_t at) {
+std::vector<LoadedObject> objects(const PatchedMemory& memory, uint64_t at) {
   std::vector<LoadedObject> result;
   for (size_t i = 0; at != 0 && i < kNamespacesMax; ++i) {
-    const auto debug = space.read_value<RDebug<typename Elf::Word>>(at);
+    const auto debug = memory.read_value<RDebug<typename Elf::Word>>(at);
     if (!debug || debug->version <= 0) break;
-    walk<Elf>(space, at, debug->map, result);
+    walk<Elf>(memory, at, debug->map, result);
     at = debug->version >= 2 ? debug->next : 0;
   }
   return result;
@@ -137,19 +137,19 @@ AuxValues parse_auxv(Bytes auxv, bool is_32_bit) {
   }
 }
 
-MainProgram find_main_program(const AddressSpace& space, const AuxValues& aux, Tid tid) {
-  return space.is_32_bit ? find_program<Elf32>(space, aux, tid)
-                         : find_program<Elf64>(space, aux, tid);
+MainProgram find_main_program(const PatchedMemory& memory, const AuxValues& aux, Tid tid) {
+  return memory.is_32_bit ? find_program<Elf32>(memory, aux, tid)
+                          : find_program<Elf64>(memory, aux, tid);
 }
 
-std::optional<uint64_t> loaders_list(const AddressSpace& space, const MainProgram& program) {
+std::optional<uint64_t> loaders_list(const PatchedMemory& memory, const MainProgram& program) {
   if (program.dynamic == 0) return std::nullopt;
-  return space.is_32_bit ? find_list<Elf32>(space, program) : find_list<Elf64>(space, program);
+  return memory.is_32_bit ? find_list<Elf32>(memory, program) : find_list<Elf64>(memory, program);
 }
 
-std::vector<LoadedObject> loaded_objects(const AddressSpace& space, const MainProgram& program) {
-  const uint64_t at = loaders_list(space, program).value_or(0);
-  return space.is_32_bit ? objects<Elf32>(space, at) : objects<Elf64>(space, at);
+std::vector<LoadedObject> loaded_objects(const PatchedMemory& memory, const MainProgram& program) {
+  const uint64_t at = loaders_list(memory, program).value_or(0);
+  return memory.is_32_bit ? objects<Elf32>(memory, at) : objects<Elf64>(memory, at);
 }
 
 }  // namespace tracewell::target::live

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "target/linux/memory/address_space.h"
+#include "target/linux/memory/patched_memory.h"
 
 namespace tracewell::target::live {
 
@@ -32,12 +32,12 @@ struct MainProgram {
   uint64_t thread_local_bytes = 0, thread_local_alignment = 0;  // of its PT_TLS; 0 = none
 };
 /// `tid`: any thread of the process.
-MainProgram find_main_program(const AddressSpace& space, const AuxValues& aux, Tid tid);
+MainProgram find_main_program(const PatchedMemory& memory, const AuxValues& aux, Tid tid);
 
 /// Address of the struct r_debug: 0 = the loader has not set it up; nullopt = it never will, for
 /// lack of a DT_DEBUG entry.
-std::optional<uint64_t> loaders_list(const AddressSpace& space, const MainProgram& program);
+std::optional<uint64_t> loaders_list(const PatchedMemory& memory, const MainProgram& program);
 /// Empty while the loader has not set it up.
-std::vector<LoadedObject> loaded_objects(const AddressSpace& space, const MainProgram& program);
+std::vector<LoadedObject> loaded_objects(const PatchedMemory& memory, const MainProgram& program);
 
 }  // namespace tracewell::target::live

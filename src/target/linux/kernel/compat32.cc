@@ -63,19 +63,19 @@ int64_t system_call_result(const user_regs_struct& regs, bool is_32_bit) {
 
 /// struct rt_sigframe; 32-bit: struct sigframe, or rt_sigframe for handlers that take a siginfo,
 /// which then begins with pointers to its own parts.
-std::optional<Interrupted> interrupted_by_handler(const AddressSpace& space, uint64_t frame) {
-  if (!space.is_32_bit) {
+std::optional<Interrupted> interrupted_by_handler(const PatchedMemory& memory, uint64_t frame) {
+  if (!memory.is_32_bit) {
     constexpr uint64_t kSp = 168, kPc = 176;
-    const auto sp = space.read_value<uint64_t>(frame + kSp);
-    const auto pc = space.read_value<uint64_t>(frame + kPc);
+    const auto sp = memory.read_value<uint64_t>(frame + kSp);
+    const auto pc = memory.read_value<uint64_t>(frame + kPc);
     if (!sp || !pc) return std::nullopt;
     return Interrupted{*pc, *sp};
   }
   constexpr uint64_t kContext = 8, kInfo = 16, kRtContext = 164, kSp = 28, kPc = 56;
-  const bool with_info = space.read_value<uint32_t>(frame + 8) == frame + kInfo;
+  const bool with_info = memory.read_value<uint32_t>(frame + 8) == frame + kInfo;
   const uint64_t context = frame + (with_info ? kRtContext : kContext);
-  const auto sp = space.read_value<uint32_t>(context + kSp);
-  const auto pc = space.read_value<uint32_t>(context + kPc);
+  const auto sp = memory.read_value<uint32_t>(context + kSp);
+  const auto pc = memory.read_value<uint32_t>(context + kPc);
   if (!sp || !pc) return std::nullopt;
   return Interrupted{*pc, *sp};
 }

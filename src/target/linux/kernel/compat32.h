@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "target/linux/kernel/ptrace.h"
-#include "target/linux/memory/address_space.h"
+#include "target/linux/memory/patched_memory.h"
 
 namespace tracewell::target::live {
 
@@ -49,7 +49,7 @@ inline uint64_t first_argument(const user_regs_struct& regs, bool is_32_bit) {
 struct Interrupted {
   uint64_t pc = 0, sp = 0;
 };
-std::optional<Interrupted> interrupted_by_handler(const AddressSpace& space, uint64_t frame);
+std::optional<Interrupted> interrupted_by_handler(const PatchedMemory& memory, uint64_t frame);
 
 /// Between the kernel's siginfo as we see it and as a 32-bit program sees it; 128 bytes both.
 std::vector<uint8_t> siginfo_to_32_bit(const siginfo_t& info);

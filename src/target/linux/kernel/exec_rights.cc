@@ -68,10 +68,10 @@ bool takes_rights_at_exec() {
 }
 
 /// Its files may be in a file system that does not answer.
-bool runs_privileged_file(Tid tid, const user_regs_struct& regs, const AddressSpace& space) {
-  const auto exec = exec_at(regs, space.is_32_bit);
+bool runs_privileged_file(Tid tid, const user_regs_struct& regs, const PatchedMemory& memory) {
+  const auto exec = exec_at(regs, memory.is_32_bit);
   if (!exec) return false;
-  const std::string path = path_for_us(tid, *exec, space.read_text(exec->path, kPathMax));
+  const std::string path = path_for_us(tid, *exec, memory.read_text(exec->path, kPathMax));
   return asked_aside<bool>([path] { return gives_rights(path); }).value_or(false);
 }
 

@@ -6,7 +6,7 @@
 #include <sys/user.h>
 
 #include "target/linux/kernel/ptrace.h"
-#include "target/linux/memory/address_space.h"
+#include "target/linux/memory/patched_memory.h"
 
 namespace tracewell::target::live {
 
@@ -14,6 +14,6 @@ namespace tracewell::target::live {
 bool takes_rights_at_exec();
 
 /// Does the thread, at the entry of a system call, begin to run a file that gives it rights?
-bool runs_privileged_file(Tid tid, const user_regs_struct& regs, const AddressSpace& space);
+bool runs_privileged_file(Tid tid, const user_regs_struct& regs, const PatchedMemory& memory);
 
 }  // namespace tracewell::target::live

@@ -12,7 +12,6 @@
 #include "pads/restartable.h"
 #include "symbols/elf/unwind_table.h"
 #include "target/linux/images/image_data.h"
-#include "target/linux/memory/address_space.h"
 #include "target/linux/memory/small_stacks.h"
 
 namespace tracewell::target::live {
@@ -28,9 +27,9 @@ const Error kServerEnds{Errc::Target, "the server is to end", {}};
 
 class ImageFacts {
  public:
-  ImageFacts(const AddressSpace& space, const std::vector<Mapping>& maps, const Mapping& code,
+  ImageFacts(const PatchedMemory& memory, const std::vector<Mapping>& maps, const Mapping& code,
              const CodeBounds& bounds)
-      : space_(space), code_(code), bounds_(bounds), data_(space, maps, code, bounds.stop) {}
+      : memory_(memory), code_(code), bounds_(bounds), data_(memory, maps, code, bounds.stop) {}
 
   /// Code that a program makes as it runs (Erlang's, for one) may run on stacks within a heap.
   Result<CodeFacts> take() {
@@ -55,7 +54,7 @@ class ImageFacts {
 
  private:
   std::string_view language_of_small_stacks() const {
-    if (made_by_go(space_, data_.start(), data_.bias())) return "Go";
+    if (made_by_go(memory_, data_.start(), data_.bias())) return "Go";
     return made_by_ocaml(facts_.input.code.bytes, bounds_.stop) ? "OCaml" : "";
   }
   bool stops() const { return bounds_.stop && bounds_.stop(); }
@@ -66,7 +65,7 @@ class ImageFacts {
     size_t have = 0;
     while (have < facts_.code.size() && facts_.code_bytes <= bounds_.code_max && !stops()) {
       piece.resize(std::min<uint64_t>(facts_.code.size() - have, kPiece));
-      const size_t got = space_.read(code_.start + have, piece);
+      const size_t got = memory_.read(code_.start + have, piece);
       facts_.code_bytes += facts_.code.put(have, Bytes(piece).first(got));
       have += got;
       if (got < piece.size()) break;
@@ -132,7 +131,7 @@ class ImageFacts {
     return {};
   }
 
-  const AddressSpace& space_;
+  const PatchedMemory& memory_;
   const Mapping& code_;
   const CodeBounds& bounds_;
   const ImageData data_;
@@ -150,23 +149,22 @@ bool may_grow_down(const Mapping& map) {
 
 }  // namespace
 
-Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mapping>& maps,
+Result<CodeFacts> code_around(const PatchedMemory& memory, const std::vector<Mapping>& maps,
                               uint64_t address, const CodeBounds& bounds) {
   const auto code = std::ranges::find_if(maps, [&](const Mapping& map) {
     return map.executable && address >= map.start && address < map.end;
   });
   if (code == maps.end() || code->end - code->start > kCodeMax)
     return {Errc::Unsupported, fmt::format("no code of an image is at 0x{:x}", address)};
-  return ImageFacts(space, maps, *code, bounds).take();
+  return ImageFacts(memory, maps, *code, bounds).take();
 }
 
 namespace {
 
-Result<AddressSpace::Sequences> sequences_of(const AddressSpace& space, const ImageData& image,
-                                             pads::Range code,
-                                             const std::function<bool()>& stop) {
+Result<Sequences> sequences_of(const PatchedMemory& memory, const ImageData& image,
+                               pads::Range code, const std::function<bool()>& stop) {
   pads::RestartableSequences found(
-      code, [&](uint64_t at) { return space.read_value<uint32_t>(at).value_or(0); });
+      code, [&](uint64_t at) { return memory.read_value<uint32_t>(at).value_or(0); });
   uint64_t left = kDataMax;
   std::vector<uint8_t> bytes;
   for (const pads::Range& part : image.parts()) {
@@ -178,24 +176,25 @@ Result<AddressSpace::Sequences> sequences_of(const AddressSpace& space, const Im
       found.look_at({at, bytes});
     }
   }
-  return AddressSpace::Sequences{{}, found.ranges(), found.starts()};
+  return Sequences{{}, found.ranges(), found.starts()};
 }
 
-bool holds(const AddressSpace& space, const AddressSpace::Sequences& known, uint64_t address) {
+bool holds(const PatchedMemory& memory, const Sequences& known, uint64_t address) {
   const auto next = std::ranges::upper_bound(known.ranges, address, {}, &pads::Range::start);
   if (next != known.ranges.begin() && std::prev(next)->holds(address)) return true;
   const auto start = std::ranges::upper_bound(known.starts, address);
-  if (start == known.starts.end() || *start - address > AddressSpace::kInstructionMax)
+  if (start == known.starts.end() || *start - address > PatchedMemory::kInstructionMax)
     return false;
-  std::vector<uint8_t> code(AddressSpace::kInstructionMax);
-  code.resize(space.read(address, code));
+  std::vector<uint8_t> code(PatchedMemory::kInstructionMax);
+  code.resize(memory.read(address, code));
   return machine::decode_code(code, address).length == *start - address;
 }
 
 }  // namespace
 
-Result<bool> in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& maps,
-                                     uint64_t address, const std::function<bool()>& stop) {
+Result<bool> in_restartable_sequence(const PatchedMemory& memory, KnownSequences& known,
+                                     const std::vector<Mapping>& maps, uint64_t address,
+                                     const std::function<bool()>& stop) {
   const auto code = std::ranges::find_if(maps, [&](const Mapping& map) {
     return map.executable && address >= map.start && address < map.end;
   });
@@ -203,13 +202,13 @@ Result<bool> in_restartable_sequence(AddressSpace& space, const std::vector<Mapp
   std::vector<Mapping> image;
   std::ranges::copy_if(maps, std::back_inserter(image),
                        [&](const Mapping& map) { return map.path == code->path; });
-  AddressSpace::Sequences& known = space.sequences[code->start];
-  if (const MappingsPrint print = print_of(image); known.image != print) {
-    TW_ASSIGN_OR_RETURN(known, sequences_of(space, ImageData(space, maps, *code, stop),
-                                            {code->start, code->end}, stop));
-    known.image = print;
+  Sequences& of_image = known[code->start];
+  if (const MappingsPrint print = print_of(image); of_image.image != print) {
+    TW_ASSIGN_OR_RETURN(of_image, sequences_of(memory, ImageData(memory, maps, *code, stop),
+                                               {code->start, code->end}, stop));
+    of_image.image = print;
   }
-  return holds(space, known, address);
+  return holds(memory, of_image, address);
 }
 
 AddressLayout layout_of(Tid tid, const std::function<bool()>& gives_up) {

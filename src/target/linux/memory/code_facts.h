@@ -4,17 +4,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "base/zeroed.h"
 #include "pads/code.h"
+#include "pads/sweep.h"
 #include "target/linux/kernel/ptrace.h"
+#include "target/linux/memory/patched_memory.h"
 
 namespace tracewell::target::live {
-
-class AddressSpace;
 
 /// The bytes that a CodeInput speaks of.
 struct CodeFacts {
@@ -33,13 +34,25 @@ struct CodeBounds {
 };
 
 /// Of the executable mapping that holds the address, which belongs to a 64-bit ELF image.
-Result<CodeFacts> code_around(const AddressSpace& space, const std::vector<Mapping>& maps,
+Result<CodeFacts> code_around(const PatchedMemory& memory, const std::vector<Mapping>& maps,
                               uint64_t address, const CodeBounds& bounds);
 
+/// What has been found out about code, by where it begins.
+using KnownCode = std::map<uint64_t, pads::Known>;
+
+/// The restartable sequences of an image.
+struct Sequences {
+  MappingsPrint image{};  // as it was mapped when they were looked for
+  std::vector<pads::Range> ranges;  // as pads::RestartableSequences has them
+  std::vector<uint64_t> starts;
+};
+using KnownSequences = std::map<uint64_t, Sequences>;  // by where its code begins
+
 /// Does the instruction there belong to a restartable sequence of its image? What was found out of
-/// an image is kept in `space`. An error when `stop` (may be empty) says that the server is to end.
-Result<bool> in_restartable_sequence(AddressSpace& space, const std::vector<Mapping>& maps,
-                                     uint64_t address, const std::function<bool()>& stop);
+/// an image is kept in `known`. An error when `stop` (may be empty) says that the server is to end.
+Result<bool> in_restartable_sequence(const PatchedMemory& memory, KnownSequences& known,
+                                     const std::vector<Mapping>& maps, uint64_t address,
+                                     const std::function<bool()>& stop);
 
 /// What a process has of its address space.
 struct AddressLayout {

@@ -16,18 +16,18 @@ namespace tracewell::target::live {
 
 // The note may have been left out (`-ldflags=-buildid=`). Not so the version, which is near where
 // the data begins, behind a text at a multiple of 16 (debug/buildinfo of Go's library).
-bool made_by_go(const AddressSpace& space, uint64_t start, uint64_t bias) {
-  if (!go_build_id_in_memory(space, start, bias).empty()) return true;
+bool made_by_go(const PatchedMemory& memory, uint64_t start, uint64_t bias) {
+  if (!go_build_id_in_memory(memory, start, bias).empty()) return true;
   constexpr std::string_view kVersionHead = "\xff Go buildinf:";
   constexpr size_t kHeadersMax = 512, kSearched = 64 << 10, kAlign = 16;
-  const auto file = space.read_value<Elf64_Ehdr>(start);
+  const auto file = memory.read_value<Elf64_Ehdr>(start);
   for (size_t i = 0; file && i < std::min<size_t>(file->e_phnum, kHeadersMax); ++i) {
     const uint64_t at_header = start + file->e_phoff + i * sizeof(Elf64_Phdr);
-    const auto header = space.read_value<Elf64_Phdr>(at_header);
+    const auto header = memory.read_value<Elf64_Phdr>(at_header);
     if (!header || header->p_type != PT_LOAD || (header->p_flags & PF_W) == 0) continue;
     const uint64_t begin = (bias + header->p_vaddr + kAlign - 1) / kAlign * kAlign;
     std::vector<uint8_t> data(std::min<uint64_t>(header->p_memsz, kSearched));
-    data.resize(space.read(begin, data));
+    data.resize(memory.read(begin, data));
     for (size_t at = 0; at + kVersionHead.size() <= data.size(); at += kAlign)
       if (std::memcmp(&data[at], kVersionHead.data(), kVersionHead.size()) == 0) return true;
   }

@@ -46,8 +46,9 @@ Status TrapSites::insert(Pid pid, uint64_t address) {
                         "would run into it, too", address)};
   if (space.fast && space.fast->splits_instruction(address))
     return {Errc::Unsupported, fmt::format("no instruction begins at {:#x}", address)};
-  TW_ASSIGN_OR_RETURN(const bool would_begin_anew,
-                      in_restartable_sequence(space, maps, address, core_.gives_up));
+  TW_ASSIGN_OR_RETURN(
+      const bool would_begin_anew,
+      in_restartable_sequence(space, space.sequences, maps, address, core_.gives_up));
   if (would_begin_anew)
     return {Errc::Unsupported,
             "it is in a restartable sequence (rseq), or begins one: a stop would do that anew"};
