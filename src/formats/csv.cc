@@ -10,7 +10,7 @@
 #include "base/text/hex.h"
 #include "base/text/text.h"
 #include "formats/format.h"
-#include "formats/jsonl.h"
+#include "formats/json/text.h"
 #include "model/change_text.h"
 #include "model/process_table.h"
 

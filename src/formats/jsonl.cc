@@ -1,5 +1,5 @@
-#include "formats/jsonl.h"
-
+// JSON lines: first the catalog, then one event a line. Written and read; the form for tests, for
+// scripts and for hands. docs/formats/jsonl.md
 #include <algorithm>
 #include <unordered_set>
 
@@ -7,8 +7,10 @@
 
 #include "base/begin_anew.h"
 #include "base/text/text.h"
+#include "formats/format.h"
 #include "formats/jsonl/event_read.h"
 #include "formats/jsonl/gap.h"
+#include "formats/jsonl/lines.h"
 #include "formats/jsonl/processes.h"
 #include "formats/steps/missing_steps.h"
 #include "formats/text_lines.h"

@@ -16,7 +16,7 @@
 #include "base/text/hex.h"
 #include "base/text/text.h"
 #include "base/text/time_text.h"
-#include "formats/jsonl.h"
+#include "formats/json/text.h"
 #include "machine/control_flow.h"
 #include "model/change_text.h"
 #include "render/step_text.h"

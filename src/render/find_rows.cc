@@ -9,7 +9,7 @@
 
 #include "base/text/hex.h"
 #include "base/text/text.h"
-#include "formats/jsonl.h"
+#include "formats/json/text.h"
 #include "render/json_document.h"
 
 namespace tracewell::render {

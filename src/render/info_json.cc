@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/text.h"
-#include "formats/jsonl.h"
+#include "formats/jsonl/lines.h"
 #include "render/info_report.h"
 #include "render/json_document.h"
 

@@ -10,8 +10,8 @@
 
 #include "base/text/hex.h"
 #include "base/text/text.h"
+#include "formats/json/text.h"
 #include "formats/json/tree.h"
-#include "formats/jsonl.h"
 #include "machine/usage.h"
 #include "render/call_stack.h"
 #include "render/json_document.h"

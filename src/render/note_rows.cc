@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text/text.h"
-#include "formats/jsonl.h"
+#include "formats/json/text.h"
 
 namespace tracewell::render {
 

@@ -6,7 +6,7 @@
 
 #include "base/text/hex.h"
 #include "base/text/text.h"
-#include "formats/jsonl.h"
+#include "formats/json/text.h"
 #include "trace/register_values.h"
 
 namespace tracewell::render {

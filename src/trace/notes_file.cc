@@ -14,7 +14,7 @@
 #include "base/text/hex.h"
 #include "base/text/text.h"
 #include "formats/json/jsonl_value.h"
-#include "formats/jsonl.h"
+#include "formats/json/text.h"
 
 namespace tracewell::trace {
 namespace {

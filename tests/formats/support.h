@@ -12,7 +12,7 @@
 #include <string>
 
 #include "formats/format.h"
-#include "formats/jsonl.h"
+#include "formats/jsonl/lines.h"
 #include "list_source.h"
 
 namespace tracewell::formats::test {

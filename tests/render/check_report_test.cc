@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/jsonl.h"
+#include "formats/json/text.h"
 #include "render/check_report.h"
 #include "render/note_rows.h"
 

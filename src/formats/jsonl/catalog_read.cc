@@ -6,8 +6,8 @@
 
 #include "base/text/text.h"
 #include "formats/json/jsonl_value.h"
-#include "formats/jsonl.h"
 #include "formats/jsonl/layout.h"
+#include "formats/jsonl/lines.h"
 #include "machine/architecture.h"
 #include "machine/tdesc.h"
 

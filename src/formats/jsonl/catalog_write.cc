@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include "base/text/hex.h"
-#include "formats/jsonl.h"
+#include "formats/json/text.h"
 #include "formats/jsonl/layout.h"
+#include "formats/jsonl/lines.h"
 #include "formats/jsonl/parts.h"
 
 namespace tracewell::formats {

@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/text/hex.h"
-#include "formats/jsonl.h"
+#include "formats/json/text.h"
+#include "formats/jsonl/lines.h"
 #include "formats/jsonl/parts.h"
 #include "model/change_text.h"
 

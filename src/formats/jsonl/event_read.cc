@@ -9,7 +9,7 @@
 #include "base/text/hex.h"
 #include "base/text/text.h"
 #include "formats/json/jsonl_value.h"
-#include "formats/jsonl.h"
+#include "formats/json/text.h"
 #include "model/change_text.h"
 
 namespace tracewell::formats {

@@ -11,7 +11,7 @@
 #include "base/text/hex.h"
 #include "base/text/text.h"
 #include "formats/json/jsonl_value.h"
-#include "formats/jsonl.h"
+#include "formats/json/text.h"
 #include "formats/steps/memory_pieces.h"
 #include "formats/steps/steps_only.h"
 #include "formats/tvt.h"

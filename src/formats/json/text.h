@@ -1,28 +1,17 @@
-// JSON lines: first the catalog, then one event a line. Written and read; the form for tests, for
-// scripts and for hands. docs/formats/jsonl.md
+// How values are spelled in JSON, and wherever else the same ones are shown: strings that survive
+// any bytes, and registers of any size as numbers.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
-#include "formats/format.h"
-#include "model/catalog.h"
+#include "base/bytes.h"
+#include "base/endian.h"
 #include "model/event.h"
+#include "model/registers.h"
 
 namespace tracewell::formats {
-
-/// `{"catalog":{…}}`, without a newline.
-std::string catalog_to_json(const Catalog& catalog);
-/// Missing keys keep their defaults, unknown keys are ignored; what is of the wrong type is left
-/// out and told.
-Result<Catalog> catalog_from_json(std::string_view line, ProblemLog& problems);
-
-/// Appends one event, without a newline. `with_before`: a step has that key even if it is empty.
-/// `pid`: of its process; 0 = not known.
-void append_event_json(std::string& out, const Catalog& catalog, const Event& event,
-                       bool with_before = false, uint32_t pid = 0);
 
 /// What an access's kind is called, by its number.
 constexpr std::string_view kAccessNames[] = {"read", "write", "read-write", "nearby"};

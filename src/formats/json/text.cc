@@ -1,11 +1,12 @@
-// JSON's small change: strings that survive any bytes, and registers of any size as numbers.
+#include "formats/json/text.h"
+
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text/hex.h"
 #include "base/text/message.h"
-#include "formats/jsonl.h"
 
 namespace tracewell::formats {
 namespace {
