@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "target/ids.h"
 #include "target/linux/memory/patched_memory.h"
 
 namespace tracewell::target::live {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "target/linux/fast/fast_code.h"
 #include "target/linux/kernel/ptrace.h"
 #include "target/linux/stops/starter.h"
 
