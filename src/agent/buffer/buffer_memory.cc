@@ -111,6 +111,10 @@ BufferMemory::~BufferMemory() {
 }
 
 Result<uint8_t*> BufferMemory::map(const ring::Geometry& geometry, const BufferFile* file) {
+  if (geometry.data_bytes > machine_memory_bytes())
+    return {Errc::Limit,
+            fmt::format("a trace buffer of {} bytes is more than this machine's memory",
+                        geometry.data_bytes)};
   const int flags = file != nullptr ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   if (file != nullptr && !file_may_end_at(geometry.end)) return errno_error(EFBIG, file->path());
   void* memory = mmap(nullptr, geometry.end, PROT_READ | PROT_WRITE, flags,
@@ -130,19 +134,14 @@ Result<uint8_t*> BufferMemory::map(const ring::Geometry& geometry, const BufferF
   return static_cast<uint8_t*>(memory);
 }
 
-Status BufferMemory::can_be(uint64_t data_bytes) const {
-  if (data_bytes > machine_memory_bytes())
-    return {Errc::Limit,
-            fmt::format("a trace buffer of {} bytes is more than this machine's memory",
-                        data_bytes)};
+Status BufferMemory::can_be(uint64_t data_bytes) {
   const ring::Geometry geometry = ring::geometry(data_bytes);
-  TW_ASSIGN_OR_RETURN(uint8_t * memory, map(geometry, file_ ? &*file_ : nullptr));
+  TW_ASSIGN_OR_RETURN(uint8_t * memory, map(geometry, file()));
   munmap(memory, geometry.end);
   return {};
 }
 
 Status BufferMemory::create(uint64_t data_bytes, uint64_t position) {
-  TW_RETURN_IF_ERROR(can_be(data_bytes));
   const ring::Geometry geometry = ring::geometry(data_bytes);
   TW_ASSIGN_OR_RETURN(uint8_t * memory, map(geometry, file()));
   if (memory_ != nullptr) begin_clear(position);

@@ -33,7 +33,7 @@ class BufferMemory {
   /// `position`: see begin_clear().
   Status create(uint64_t data_bytes, uint64_t position = 0);
   /// Would create() fail? Changes nothing but the length of the file.
-  Status can_be(uint64_t data_bytes) const;
+  Status can_be(uint64_t data_bytes);
   /// The same size again, in that file and in no other from now on.
   Status move_into(BufferFile file);
   /// No frames, no description; memory begins to go back to the system, and the rest of it goes in

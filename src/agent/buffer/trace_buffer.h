@@ -41,7 +41,7 @@ class TraceBuffer final : public FrameStore {
   /// No frames, nothing created. The memory begins to go back to the system.
   void begin_clear();
   bool settled() override { return memory_.settled(); }
-  /// Until it has.
+  /// The same, and waits until all of it has gone.
   void clear();
   /// How blocks are encoded; before the first frame.
   void set_machine(uint32_t register_block_bytes, Endian endian);

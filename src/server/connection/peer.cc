@@ -260,7 +260,9 @@ std::vector<Result<uint32_t>> tcp_peer_users(const std::vector<int>& fds) {
   for (const int fd : fds) all.push_back(ask_about(fd));
   look_into_tables(all);
   std::vector<Result<uint32_t>> out;
-  // The other end may be gone by now, and its address be somebody else's: then ours is gone, too.
+  // The other end may be gone by now, and its address be somebody else's. Then ours is gone, too,
+  // or still waits (CLOSE_WAIT): nobody else can be connected with it, and what is left of the
+  // other end has no process that holds it.
   for (Asked& one : all)
     out.push_back(one.user && !is_open(one.fd) ? Result<uint32_t>(nobody())
                                                       : std::move(one.user));

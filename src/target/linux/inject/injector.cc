@@ -296,16 +296,17 @@ bool Injector::is_ours(const Thread& thread, int signal) {
 /// so another one of the same number is sent to it. What else comes before is delivered.
 void Injector::put_back(const Taken& taken) {
   constexpr int kTriesMax = 8;
-  constexpr int64_t kEachNs = 5'000'000;
+  constexpr int64_t kAllNs = 40'000'000;
   Thread* const thread = threads_.find(taken.tid);
   if (thread == nullptr || thread->run != Run::Stopped) return;
   if (tgkill(thread->process->pid, thread->tid, taken.signal.si_signo) != 0) return;  // it is gone
+  const int64_t end = monotonic_ns() + kAllNs;
   int deliver = 0;
-  for (int tries = 0; tries < kTriesMax; ++tries) {
+  for (int tries = 0; tries < kTriesMax && monotonic_ns() < end; ++tries) {
     thread->run = Run::Running;
     thread->regs_state = Thread::Registers::Unknown;
     trace(PTRACE_CONT, thread->tid, 0, static_cast<uint64_t>(deliver));
-    const Waited waited = stops_.await_within(thread->tid, kEachNs);
+    const Waited waited = stops_.await_within(thread->tid, end - monotonic_ns());
     if (waited == Waited::GaveUp) late_.give_up(*thread, '?');
     if (waited != Waited::Stopped) return;
     thread->fresh = false;
